@@ -1,0 +1,85 @@
+"""What adapters build on: a base with defaults, and the adapter of a plain function."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar
+
+import msgspec
+
+from vgen_eval.cards.records import ModelCard
+from vgen_eval.types import AnswerForm, NoOptions, Output, Request
+
+__all__ = ["BaseAdapter", "FunctionAdapter", "function_card"]
+
+
+class BaseAdapter:
+    """Defaults of an adapter: one request a call, one call at a time, nothing to load.
+
+    Built as `Adapter(options, card=, device=)`; subclasses write `generate`.
+    """
+
+    version: ClassVar[int] = 1
+    """Raised when a change of the adapter's code changes answers."""
+    Options: ClassVar[type[msgspec.Struct]] = NoOptions
+    forms: ClassVar[tuple[AnswerForm, ...]] = ()
+    """Answer forms it can give, for models named without a card."""
+    max_batch: int = 1
+    concurrency: int = 1
+    deterministic: bool = True
+
+    def __init__(
+        self, options: Any, *, card: ModelCard | None = None, device: str | None = None
+    ) -> None:
+        self.options = options
+        self.card = card
+        self.device = device
+
+    def load(self) -> None:
+        """Gets ready: weights, connections. Called once, before the first request."""
+
+    def generate(self, requests: Sequence[Request]) -> Iterator[Output]:
+        """Outputs for the requests; the one method that must be written."""
+        raise NotImplementedError(f"{type(self).__name__}.generate")
+
+    def close(self) -> None:
+        """Lets go of what `load` took. Called once, after the last request."""
+
+
+class FunctionAdapter(BaseAdapter):
+    """Drives a plain function: request -> answer."""
+
+    def __init__(self, function: Callable[[Request], Any]) -> None:
+        super().__init__(NoOptions())
+        self.function = function
+
+    def generate(self, requests: Sequence[Request]) -> Iterator[Output]:
+        """One call of the function a request."""
+        for request in requests:
+            yield Output(id=request.id, answer=self.function(request))
+
+
+def function_card(
+    function: Callable[[Request], Any], *, name: str | None, forms: Sequence[AnswerForm]
+) -> ModelCard:
+    """The model card of a plain function.
+
+    Its identity holds a digest of the function's own code. What the function calls or closes
+    over is not seen: give another name, or `fresh=True`, when that changes.
+    """
+    code = getattr(function, "__code__", None)
+    body = repr((code.co_code, code.co_names, _constants(code))) if code else repr(type(function))
+    return ModelCard(
+        model=name or getattr(function, "__name__", "function").strip("<>_").lower() or "function",
+        adapter="function",
+        answers=tuple(forms),
+        options={"code": hashlib.sha256(body.encode()).hexdigest()[:16]},
+        licence="unknown",
+        availability="code",
+    )
+
+
+def _constants(code: Any) -> list[Any]:
+    # nested functions are code objects, whose repr holds an address
+    return [_constants(c) if hasattr(c, "co_code") else repr(c) for c in code.co_consts]

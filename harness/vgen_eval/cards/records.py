@@ -1,0 +1,270 @@
+"""The records that cards are read into: task cards, model cards, suites.
+
+Each field carries its one-line description, which becomes the JSON Schema that editors complete
+from. A field marked `provenance` says where something comes from and cannot change an answer or
+a score; it is left out of `identity_digest`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from vgen_eval.types import AnswerForm, Role
+
+__all__ = [
+    "AnswerCard",
+    "Checkpoint",
+    "DatasetCard",
+    "Exposure",
+    "InputCard",
+    "Limits",
+    "MetricCard",
+    "ModelCard",
+    "Needs",
+    "Price",
+    "ProtocolCard",
+    "Sampling",
+    "SuiteCard",
+    "TaskCard",
+]
+
+NAME = r"^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*$"
+WORD = r"^[a-z0-9][a-z0-9_-]*$"
+COMPONENT = r"^([A-Za-z0-9][A-Za-z0-9._-]*:)?[A-Za-z0-9][A-Za-z0-9_.-]*$"
+
+# msgspec takes a bound only on the bare type, so optional fields name these
+ComponentName = Annotated[str, msgspec.Meta(pattern=COMPONENT)]
+Count = Annotated[int, msgspec.Meta(ge=1)]
+Side = Annotated[int, msgspec.Meta(ge=8)]
+Positive = Annotated[float, msgspec.Meta(gt=0)]
+Dollars = Annotated[float, msgspec.Meta(ge=0)]
+
+
+def _doc(text: str, **more: Any) -> msgspec.Meta:
+    return msgspec.Meta(description=text, **more)
+
+
+def _provenance(text: str, **more: Any) -> msgspec.Meta:
+    return msgspec.Meta(description=text, extra={"provenance": True}, **more)
+
+
+class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A part of a card: immutable, unknown keys refused."""
+
+
+class DatasetCard(Record, frozen=True, kw_only=True):
+    """Which data a task is measured on, and under what terms."""
+
+    reader: Annotated[ComponentName, _doc("Reader of this layout, [distribution:]name.")]
+    root: Annotated[
+        str | None, _doc("Folder below the data root; null for data that a package ships.")
+    ] = None
+    options: Annotated[Mapping[str, Any], _doc("The reader's own options.")] = {}
+    revision: Annotated[str | None, _doc("Release, commit or date that pins the data.")] = None
+    n: Annotated[Count | None, _doc("Number of samples; checked against the index.")] = None
+    hashes: Annotated[
+        Mapping[str, str], _doc("sha256 of files, by path below the root, where published.")
+    ] = {}
+    sizes: Annotated[
+        Mapping[str, int], _provenance("Bytes of files, by path below the root, where published.")
+    ] = {}
+    layout_checked: Annotated[
+        Literal["official", "sample", "notes"],
+        _provenance("Against what the reader was proved: official files, a sample, or notes."),
+    ] = "notes"
+    licence: Annotated[str, _provenance("Licence of the data (SPDX id where there is one).")]
+    terms: Annotated[str | None, _provenance("Terms to accept before use.")] = None
+    redistribution: Annotated[
+        str | None, _provenance("May the data be passed on, and what of it we ship.")
+    ] = None
+    source: Annotated[str, _provenance("Where the data comes from.")]
+    citation: Annotated[str, _provenance("How to cite it.")]
+
+
+class InputCard(Record, frozen=True, kw_only=True):
+    """How a picture is prepared for the model."""
+
+    long_side: Annotated[
+        Side | None, _doc("Resize so that the long side has this many pixels; null: as it is.")
+    ] = None
+    upsample: Annotated[bool, _doc("May `long_side` enlarge a smaller picture?")] = False
+
+
+class AnswerCard(Record, frozen=True, kw_only=True):
+    """One answer form a protocol accepts, with its own prompt, decoder and encoder."""
+
+    form: Annotated[AnswerForm, _doc("Form of the answer.")]
+    prompt: Annotated[
+        Mapping[str, str],
+        _doc(
+            "Variant (short, mid, long) -> text; {field} is filled from the sample, {{ is a brace."
+        ),
+    ] = {}
+    choices: Annotated[tuple[str, ...], _doc("Words whose log-probabilities are asked for.")] = ()
+    decoder: Annotated[
+        ComponentName | None, _doc("answer -> prediction; null: named as the form.")
+    ] = None
+    options: Annotated[Mapping[str, Any], _doc("The decoder's own options.")] = {}
+    encoder: Annotated[
+        ComponentName | None, _doc("truth -> ideal answer; null: named as the form.")
+    ] = None
+    encoder_options: Annotated[Mapping[str, Any], _doc("The encoder's own options.")] = {}
+
+
+class MetricCard(Record, frozen=True, kw_only=True):
+    """A metric and its options."""
+
+    name: Annotated[ComponentName, _doc("Metric, [distribution:]name.")]
+    label: Annotated[
+        str | None, _doc("Prefix of its values' names (label.value), where a metric stands twice.")
+    ] = None
+    options: Annotated[Mapping[str, Any], _doc("The metric's own options.")] = {}
+
+
+class Sampling(Record, frozen=True, kw_only=True):
+    """The subset a protocol itself prescribes; `--limit` narrows it further."""
+
+    limit: Annotated[Count | None, _doc("How many samples; null: all.")] = None
+    unit: Annotated[
+        Literal["example", "image"], _doc("example: samples; image: one sample a group.")
+    ] = "example"
+    seed: Annotated[int, _doc("Seed of the order in which groups are taken.", ge=0)] = 0
+
+
+class ProtocolCard(Record, frozen=True, kw_only=True):
+    """A complete, named way to run a task, as a paper or the field does."""
+
+    title: Annotated[str, _provenance("One line: whose way this is.")] = ""
+    source: Annotated[str | None, _provenance("Paper and section, or code, it follows.")] = None
+    extends: Annotated[
+        str | None,
+        _doc("A complete protocol of this card whose keys hold where this one is silent."),
+    ] = None
+    input: Annotated[InputCard, _doc("Input preparation.")] = InputCard()
+    answers: Annotated[tuple[AnswerCard, ...], _doc("Answer forms accepted, best first.")] = ()
+    metrics: Annotated[tuple[MetricCard, ...], _doc("Metrics computed.")] = ()
+    primary: Annotated[str, _doc("The value that ranks models, named as a metric reports it.")] = ""
+    failure_value: Annotated[
+        str,
+        _doc(
+            "Substitute prediction for a model failure: a decoder that reads no answer; "
+            "`skip` leaves failures out, as some papers do."
+        ),
+    ] = ""
+    failure_options: Annotated[Mapping[str, Any], _doc("Options of the failure value.")] = {}
+    seed: Annotated[
+        Literal["fixed", "per_sample"], _doc("One seed for all samples, or one derived for each.")
+    ] = "fixed"
+    sampling: Annotated[Sampling, _doc("The subset this protocol prescribes.")] = Sampling()
+    attempts: Annotated[int, _doc("Repeats of each sample.", ge=1, le=1000)] = 1
+
+
+class TaskCard(Record, frozen=True, kw_only=True):
+    """A task card: one benchmark."""
+
+    task: Annotated[str, _doc("Name: group/name.", pattern=NAME)]
+    version: Annotated[int, _doc("Raised when a change makes scores incomparable.", ge=1)]
+    family: Annotated[str, _doc("Family: depth, counting, referring, ...", pattern=WORD)]
+    title: Annotated[str, _provenance("One line: what it measures.")] = ""
+    dataset: Annotated[DatasetCard, _doc("The data.")]
+    protocols: Annotated[Mapping[str, ProtocolCard], _doc("Name -> protocol.")]
+    default_protocol: Annotated[str, _doc("The protocol that a bare task name means.")]
+
+
+class Checkpoint(Record, frozen=True, kw_only=True):
+    """Which weights."""
+
+    repo: Annotated[str | None, _doc("Hub repository.")] = None
+    revision: Annotated[str | None, _doc("Commit that pins it.")] = None
+    path: Annotated[str | None, _doc("Local folder.")] = None
+
+
+class Limits(Record, frozen=True, kw_only=True):
+    """How the engine calls the model; none of it changes an answer."""
+
+    timeout_s: Annotated[
+        Positive | None, _provenance("Seconds a call may take per request; null: no limit.")
+    ] = None
+    tries: Annotated[
+        int, _provenance("Calls at most for one attempt when faults may pass.", ge=1, le=100)
+    ] = 5
+    backoff_s: Annotated[
+        float, _provenance("First wait after a fault that may pass; doubled each time.", ge=0)
+    ] = 1.0
+
+
+class Needs(Record, frozen=True, kw_only=True):
+    """What the model needs on the machine."""
+
+    extra: Annotated[str | None, _provenance("Extra of vgen-eval to install.")] = None
+    vram_gb: Annotated[Positive | None, _provenance("Device memory in GB.")] = None
+    key_env: Annotated[str | None, _provenance("Environment variable that holds the key.")] = None
+
+
+class Price(Record, frozen=True, kw_only=True):
+    """What a call costs, for estimates and for the card."""
+
+    per_image_usd: Annotated[Dollars | None, _provenance("US dollars an image.")] = None
+    per_million_input_usd: Annotated[
+        Dollars | None, _provenance("US dollars a million input tokens.")
+    ] = None
+    per_million_output_usd: Annotated[
+        Dollars | None, _provenance("US dollars a million output tokens.")
+    ] = None
+    source: Annotated[str | None, _provenance("Where and when the price was read.")] = None
+
+
+class Exposure(Record, frozen=True, kw_only=True):
+    """Known contact of the training with a task's data."""
+
+    task: Annotated[str, _provenance("Task or family.")]
+    status: Annotated[Literal["reported", "suspected", "none"], _provenance("What is known of it.")]
+    source: Annotated[str, _provenance("Who says so.")]
+
+
+class ModelCard(Record, frozen=True, kw_only=True):
+    """A model card: what is measured, and how it is driven."""
+
+    model: Annotated[str, _doc("Name: vendor/model, or one word.", pattern=NAME)]
+    title: Annotated[str, _provenance("One line: what it is.")] = ""
+    adapter: Annotated[ComponentName, _doc("What drives it, [distribution:]name.")]
+    role: Annotated[Role, _doc("model, ceiling, floor, human or judge.")] = "model"
+    checkpoint: Annotated[Checkpoint | None, _doc("Which weights.")] = None
+    answers: Annotated[tuple[AnswerForm, ...], _doc("Answer forms it can give.", min_length=1)]
+    options: Annotated[Mapping[str, Any], _doc("The adapter's own options (-M on the CLI).")] = {}
+    generation: Annotated[
+        Mapping[str, Any], _doc("Settings of each call; `seed` is the base of the seeds.")
+    ] = {}
+    limits: Annotated[Limits, _provenance("Timeouts and tries.")] = Limits()
+    needs: Annotated[Needs, _provenance("What it needs to run.")] = Needs()
+    price: Annotated[Price | None, _provenance("What it costs.")] = None
+    licence: Annotated[str, _provenance("Licence of the weights or terms of the service.")]
+    source: Annotated[str | None, _provenance("Home page, paper or repository.")] = None
+    developer: Annotated[str | None, _provenance("Who made it.")] = None
+    availability: Annotated[
+        Literal["open_weights", "closed_weights", "code", "unknown"],
+        _provenance("How it can be had; `code`: no learned weights."),
+    ] = "unknown"
+    exposure: Annotated[
+        tuple[Exposure, ...], _provenance("Known contact with tasks' data in training.")
+    ] = ()
+    verified: Annotated[
+        bool, _provenance("false: no source pins a revision, or nobody has run this card yet.")
+    ] = True
+    runnable: Annotated[bool, _provenance("false: nobody can run it; see `reason`.")] = True
+    reason: Annotated[str | None, _provenance("Why it is not runnable.")] = None
+
+
+class SuiteCard(Record, frozen=True, kw_only=True):
+    """A named list of tasks with a stated aggregate."""
+
+    suite: Annotated[str, _doc("Name.", pattern=NAME)]
+    title: Annotated[str, _provenance("One line: what it is for.")] = ""
+    tasks: Annotated[tuple[str, ...], _doc("task[@protocol], each of them.", min_length=1)]
+    aggregate: Annotated[
+        Literal["none", "mean"],
+        _doc("none: a table; mean: of the primaries, which must share unit and direction."),
+    ] = "none"

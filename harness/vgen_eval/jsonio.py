@@ -1,0 +1,61 @@
+"""The one JSON encoder: strict, canonical, and without NaN or infinity."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from typing import Any
+
+import orjson
+
+__all__ = ["canonical", "digest", "dumps", "finite", "loads", "pretty"]
+
+
+def finite(value: Any) -> Any:
+    """The same JSON value; ValueError with the path of the first NaN or infinity.
+
+    orjson and msgspec would write null in silence, which reads back as "no value".
+    """
+    _refuse_non_finite(value, "$")
+    return value
+
+
+def _refuse_non_finite(value: Any, path: str) -> None:
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError(f"{path} is {value}: JSON holds null and a reason instead")
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if type(item) is not str:
+                _refuse_non_finite(item, f"{path}.{key}")
+    elif isinstance(value, (list, tuple)):
+        for position, item in enumerate(value):
+            if type(item) is not str:
+                _refuse_non_finite(item, f"{path}[{position}]")
+
+
+def dumps(value: Any) -> bytes:
+    """One line of strict JSON, keys in the order given."""
+    return orjson.dumps(finite(value))
+
+
+def canonical(value: Any) -> bytes:
+    """Strict JSON with sorted keys: equal values give equal bytes."""
+    return orjson.dumps(finite(value), option=orjson.OPT_SORT_KEYS)
+
+
+def pretty(value: Any) -> str:
+    """Strict JSON for people: two spaces, a final newline."""
+    return orjson.dumps(
+        finite(value), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+    ).decode()
+
+
+def loads(data: bytes | str) -> Any:
+    """The value of strict JSON; ValueError for anything else, NaN and Infinity included."""
+    return orjson.loads(data)
+
+
+def digest(value: Any) -> str:
+    """sha256, in hex, of the canonical form."""
+    return hashlib.sha256(canonical(value)).hexdigest()

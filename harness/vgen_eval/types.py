@@ -1,0 +1,272 @@
+"""The words that cards, plugins and the engine share; nothing here loads numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
+
+import msgspec
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from vgen_eval.imaging import Image
+
+__all__ = [
+    "FORMS",
+    "STATUS_GROUP",
+    "Adapter",
+    "AnswerForm",
+    "Dataset",
+    "Decoder",
+    "Encoder",
+    "Item",
+    "Metric",
+    "NoOptions",
+    "Output",
+    "Prediction",
+    "Request",
+    "Role",
+    "Sample",
+    "Scene",
+    "Statistics",
+    "Status",
+    "Usage",
+    "Value",
+]
+
+AnswerForm = Literal[
+    "image", "text", "choice", "video", "depth_map", "normal_map", "mask", "label_map", "points"
+]
+FORMS: tuple[str, ...] = (
+    "image", "text", "choice", "video", "depth_map", "normal_map", "mask", "label_map", "points",
+)  # fmt: skip
+
+Role = Literal["model", "ceiling", "floor", "human", "judge"]
+
+Status = Literal[
+    "ok",
+    "refused", "no_answer", "undecodable", "missing",
+    "error", "timeout", "judge_error",
+    "no_valid_target", "bad_sample",
+]  # fmt: skip
+StatusGroup = Literal["answered", "model_failure", "infrastructure", "data_fault"]
+
+STATUS_GROUP: Mapping[str, StatusGroup] = {
+    "ok": "answered",
+    "refused": "model_failure",
+    "no_answer": "model_failure",
+    "undecodable": "model_failure",
+    "missing": "model_failure",
+    "error": "infrastructure",
+    "timeout": "infrastructure",
+    "judge_error": "infrastructure",
+    "no_valid_target": "data_fault",
+    "bad_sample": "data_fault",
+}
+
+Statistics = dict[str, Any]
+"""Small sufficient statistics of one sample or of many: name -> number or list of numbers."""
+
+
+class NoOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The Options of a component that has none."""
+
+
+class Item(msgspec.Struct, frozen=True):
+    """One line of a data set's index: enough to plan with, no pixels."""
+
+    id: str
+    group: str
+    """The image or scene: the unit of subsets and of the bootstrap."""
+    tags: Mapping[str, str] = {}
+
+
+class Sample(msgspec.Struct, frozen=True, kw_only=True):
+    """One item of a data set, loaded.
+
+    `target` belongs to the family (a count, a mask, ...); `valid` is a bool map of the pixels
+    whose truth is known, None when all of them are.
+    """
+
+    id: str
+    group: str
+    images: tuple[Image, ...]
+    target: Any
+    valid: Any = None
+    fields: Mapping[str, str] = {}
+    """Text that a prompt may name: {query}."""
+    tags: Mapping[str, str] = {}
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What one model call receives for one attempt at one sample."""
+
+    id: str
+    """Unique in the run; the output must carry it."""
+    sample: str
+    attempt: int
+    family: str
+    form: AnswerForm
+    prompt: str
+    images: tuple[Image, ...]
+    choices: tuple[str, ...] = ()
+    fields: Mapping[str, str] = {}
+    settings: Mapping[str, Any] = {}
+    """The model card's `generation`, overrides applied, without the seed."""
+    seed: int = 0
+    ideal: Any = None
+    """The encoder's answer to the truth: given to models of role `ceiling`, None for others."""
+
+
+class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a call used, as far as the provider says."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    images: int | None = None
+    cost_usd: float | None = None
+
+
+class Output(msgspec.Struct, frozen=True, kw_only=True):
+    """What a model gave for one request.
+
+    `answer` by form: image - uint8 (H, W, 3) RGB, a Pillow image, or the bytes of a PNG, JPEG or
+    WebP file; text - str; choice - word -> log-probability; mask - bool (H, W); label_map - int
+    (H, W); depth_map - float (H, W); normal_map - float (H, W, 3); points - (N, 2) x, y in pixels
+    of the first image; video - bytes. None: the model gave nothing.
+    """
+
+    id: str
+    answer: Any
+    usage: Usage | None = None
+    request_id: str | None = None
+    reported_model: str | None = None
+
+
+class Scene(msgspec.Struct, frozen=True, kw_only=True):
+    """What a decoder or an encoder may see beside the answer or the truth."""
+
+    image: Image
+    """The first input picture as the model saw it."""
+    size: tuple[int, int]
+    """(height, width) of the original picture, in which targets live."""
+    fields: Mapping[str, str] = {}
+    choices: tuple[str, ...] = ()
+
+
+class Prediction(msgspec.Struct, frozen=True, kw_only=True):
+    """A measurement read off an answer, on the target's grid.
+
+    Pixels that the answer leaves open are NaN in maps and -1 in label maps.
+    """
+
+    value: Any
+    flags: tuple[str, ...] = ()
+    """What qualifies the answer: `constant`, `copied_input`, ..."""
+    summary: Mapping[str, Any] = {}
+    """What to write down of it: small, JSON."""
+
+
+class Value(msgspec.Struct, frozen=True, kw_only=True):
+    """One number that a metric reports."""
+
+    name: str
+    of: str
+    """The key of `compute`'s result that it is made of."""
+    aggregation: Literal["mean", "pooled"]
+    """mean: of the per-sample values; pooled: computed from the merged statistics."""
+    higher_is_better: bool
+    unit: str = ""
+    low: float | None = None
+    high: float | None = None
+
+
+@runtime_checkable
+class Adapter(Protocol):
+    """Drives one kind of model. `generate` is the one method that must be written."""
+
+    max_batch: int
+    """How many requests one call may hold."""
+    concurrency: int
+    """How many calls may run at once."""
+    deterministic: bool
+    """Same request, same bytes, whatever the batch."""
+
+    def generate(self, requests: Sequence[Request]) -> Iterator[Output]:
+        """Outputs for the requests, in any order, each with its request's id.
+
+        Raises RateLimited, Transient or Refused; retries belong to the engine.
+        """
+        ...
+
+
+class Dataset(Protocol):
+    """Reads one layout of data. Built as `Reader(options, root=, folder=)`."""
+
+    version: ClassVar[int]
+    Options: ClassVar[type[msgspec.Struct]]
+
+    def __init__(self, options: Any, *, root: Path | None, folder: Path) -> None:
+        """`root`: the data folder, None for built-in data; `folder`: where the card lies."""
+        ...
+
+    def index(self) -> Sequence[Item]:
+        """Every sample, in the data set's order; MissingData when the files are not there."""
+        ...
+
+    def load(self, item: Item) -> Sample:
+        """The sample with its pixels and truth; BadSample when its files are faulty."""
+        ...
+
+    def fingerprint(self) -> str:
+        """A cheap digest that changes when samples or annotations do."""
+        ...
+
+
+class Decoder(Protocol):
+    """answer -> prediction: pure. Built as `Decoder(options)`."""
+
+    version: ClassVar[int]
+    Options: ClassVar[type[msgspec.Struct]]
+
+    def __init__(self, options: Any) -> None: ...
+
+    def decode(self, answer: Any, scene: Scene) -> Prediction:
+        """The measurement; Undecodable, with the reason, when the answer holds none."""
+        ...
+
+
+class Encoder(Protocol):
+    """target -> ideal answer: pure. Built as `Encoder(options)`."""
+
+    version: ClassVar[int]
+    Options: ClassVar[type[msgspec.Struct]]
+
+    def __init__(self, options: Any) -> None: ...
+
+    def encode(self, target: Any, scene: Scene) -> Any:
+        """The answer of the form that a model which sees perfectly would give."""
+        ...
+
+
+class Metric(Protocol):
+    """update -> merge -> compute, over small statistics. Built as `Metric(options)`."""
+
+    version: ClassVar[int]
+    Options: ClassVar[type[msgspec.Struct]]
+    values: ClassVar[tuple[Value, ...]]
+
+    def __init__(self, options: Any) -> None: ...
+
+    def update(self, pred: Any, target: Any, valid: Any) -> Statistics:
+        """Statistics of one sample; NoValidTarget when its truth holds nothing to score."""
+        ...
+
+    def merge(self, a: Statistics, b: Statistics) -> Statistics:
+        """Statistics of both: associative and commutative."""
+        ...
+
+    def compute(self, statistics: Statistics) -> Mapping[str, float | None]:
+        """The values of merged statistics; None where one is undefined."""
+        ...

@@ -1,0 +1,1 @@
+"""Model cards, as package data."""

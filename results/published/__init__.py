@@ -1,0 +1,1 @@
+"""Published numbers, as package data."""

@@ -1,0 +1,1 @@
+"""Task cards, as package data."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,6 +59,7 @@ class Catalog:
         self._found = found
         self._by_name = {normalise(plugin.name): plugin for plugin in found.plugins}
         self._loader = Loader()
+        self._origins: dict[str, Mapping[str, Any]] = {}
 
     @classmethod
     def discover(cls) -> Catalog:
@@ -84,6 +86,19 @@ class Catalog:
         raise UsageError(
             f"no plugin '{name}'.{nearest(name, [p.name for p in self.plugins])}", cure=CURE
         )
+
+    def provenance(self, plugin: Plugin) -> Mapping[str, Any]:
+        """Where a plugin came from, as a result card says it: asked once, no path of this machine.
+
+        A checkout's address is its folder; commit and `dirty` say what matters of it.
+        """
+        if plugin.name not in self._origins:
+            self._origins[plugin.name] = {
+                key: value
+                for key, value in plugin.provenance().items()
+                if value is not None and not str(value).startswith("file:")
+            }
+        return self._origins[plugin.name]
 
     # --- cards
 

@@ -1,0 +1,159 @@
+"""What is wrong with a task card beyond its schema: protocols, prompts, components, options."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec.structs import replace
+
+from vgen_eval.cards.checking import Checker, values_of
+from vgen_eval.cards.problems import did_you_mean, join, join_index
+from vgen_eval.cards.protocols import missing_parts
+from vgen_eval.cards.records import AnswerCard, ProtocolCard, TaskCard
+from vgen_eval.errors import UsageError
+from vgen_eval.prompting import placeholders
+from vgen_eval.types import Value
+
+__all__ = ["check_task", "primary_values"]
+
+SKIP = "skip"
+_PROTOCOL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+def check_task(checker: Checker, card: TaskCard) -> None:
+    """Note every fault of a task card."""
+    data = card.dataset
+    checker.refuse_blank(
+        ("dataset.licence", data.licence),
+        ("dataset.source", data.source),
+        ("dataset.citation", data.citation),
+    )
+    checker.component("dataset", data.reader, "dataset.reader", data.options, "dataset.options")
+    if not card.protocols:
+        checker.add("protocols", "must not be empty")
+    elif card.default_protocol not in card.protocols:
+        hint = did_you_mean(card.default_protocol, card.protocols)
+        checker.add("default_protocol", f"no protocol {card.default_protocol!r}{hint}")
+    for name, body in card.protocols.items():
+        path = join("protocols", name)
+        if not _PROTOCOL_NAME.fullmatch(name):
+            checker.add(path, "a protocol's name holds letters, digits, dots, - and _ only")
+        _check_protocol(checker, body, path)
+
+
+def _check_protocol(checker: Checker, body: ProtocolCard, path: str) -> None:
+    """Note the faults of one protocol; what it has from the one it extends is told there."""
+    for key in missing_parts(body):
+        checker.add(join(path, key), "is needed to run this protocol")
+    own = {key for key in body.__struct_fields__ if join(path, key) in checker.parsed.lines}
+    if "answers" in own:
+        _check_answers(checker, body.answers, join(path, "answers"))
+    if "metrics" in own:
+        for index, metric in enumerate(body.metrics):
+            at = join_index(join(path, "metrics"), index)
+            checker.component(
+                "metric", metric.name, join(at, "name"), metric.options, join(at, "options")
+            )
+    if own & {"metrics", "primary"}:
+        _check_values(checker, body, path)
+    if own & {"failure_value", "failure_options"} and body.failure_value:
+        _check_failure_value(checker, body, path)
+
+
+def _check_answers(checker: Checker, answers: tuple[AnswerCard, ...], path: str) -> None:
+    """Note answer forms that stand twice, and the faults of each."""
+    seen: set[str] = set()
+    for index, answer in enumerate(answers):
+        at = join_index(path, index)
+        if answer.form in seen:
+            checker.add(join(at, "form"), f"the form {answer.form!r} stands twice")
+        seen.add(answer.form)
+        for variant, text in answer.prompt.items():
+            try:
+                placeholders(text)
+            except ValueError as exc:
+                checker.add(join(join(at, "prompt"), variant), str(exc))
+        if answer.form == "choice" and not answer.choices:
+            checker.add(join(at, "choices"), "the form 'choice' needs the words to choose from")
+        if len(set(answer.choices)) < len(answer.choices):
+            checker.add(join(at, "choices"), "a word stands twice")
+        _check_codec(checker, answer, at)
+
+
+def _check_codec(checker: Checker, answer: AnswerCard, path: str) -> None:
+    """Note a decoder or encoder that does not exist or does not take its options."""
+    checker.component(
+        "decoder",
+        answer.decoder or answer.form,
+        join(path, "decoder" if answer.decoder else "form"),
+        answer.options,
+        join(path, "options"),
+    )
+    unnamed = answer.encoder is None
+    if unnamed and isinstance(checker.look_up("encoder", answer.form), UsageError):
+        # a form without an encoder has no ceiling, which is no fault of the card
+        if answer.encoder_options:
+            checker.add(
+                join(path, "encoder_options"), f"there is no encoder {answer.form!r} to take them"
+            )
+        return
+    checker.component(
+        "encoder",
+        answer.encoder or answer.form,
+        join(path, "form" if unnamed else "encoder"),
+        answer.encoder_options,
+        join(path, "encoder_options"),
+    )
+
+
+def primary_values(checker: Checker, body: ProtocolCard) -> list[Value]:
+    """The values that the primary may mean: one, unless the protocol is at fault."""
+    return [value for _, value in _all_values(checker, body) if value.name == body.primary]
+
+
+def _all_values(checker: Checker, body: ProtocolCard) -> list[tuple[int, Value]]:
+    """What the metrics report, labels before the names, each with its metric's place."""
+    values = []
+    for index, metric in enumerate(body.metrics):
+        prefix = f"{metric.label}." if metric.label else ""
+        for value in values_of(checker.look_up("metric", metric.name)):
+            labelled = replace(value, name=prefix + value.name, of=prefix + value.of)
+            values.append((index, labelled))
+    return values
+
+
+def _check_values(checker: Checker, body: ProtocolCard, path: str) -> None:
+    """Note a value that two metrics report, and a primary that none does."""
+    if any(isinstance(checker.look_up("metric", m.name), Exception) for m in body.metrics):
+        return  # what the missing metric reports is not known
+    values = _all_values(checker, body)
+    owners: dict[str, int] = {}
+    told: set[int] = set()
+    for index, value in values:
+        taken = [key for key in (value.name, value.of) if owners.setdefault(key, index) != index]
+        if taken and index not in told:
+            told.add(index)
+            at = join_index(join(path, "metrics"), index)
+            checker.add(at, f"two metrics report {taken[0]!r}: give one of them a label")
+    known = [value.name for _, value in values]
+    if body.primary and body.primary not in known:
+        checker.add(
+            join(path, "primary"),
+            f"{body.primary!r} is no value of the metrics; they report: "
+            f"{', '.join(known) or 'none'}",
+        )
+
+
+def _check_failure_value(checker: Checker, body: ProtocolCard, path: str) -> None:
+    """Note a failure value that is neither `skip` nor a decoder that takes its options."""
+    if body.failure_value == SKIP:
+        if body.failure_options:
+            checker.add(join(path, "failure_options"), "skip takes no options")
+        return
+    checker.component(
+        "decoder",
+        body.failure_value,
+        join(path, "failure_value"),
+        body.failure_options,
+        join(path, "failure_options"),
+    )

@@ -30,7 +30,7 @@ class Image:
 
     def __init__(self, array: RGB) -> None:
         """`array`: uint8 (H, W, 3)."""
-        if array.ndim != 3 or array.shape[2] != 3 or array.dtype.name != "uint8":
+        if array.ndim != 3 or array.shape[2] != 3 or array.dtype.char != "B":
             raise ValueError(f"uint8 (H, W, 3) wanted, {array.dtype} {array.shape} seen")
         self.array = array.view()
         self.array.flags.writeable = False

@@ -16,22 +16,21 @@ def finite(value: Any) -> Any:
 
     orjson and msgspec would write null in silence, which reads back as "no value".
     """
-    _refuse_non_finite(value, "$")
+    _refuse_non_finite([value], "$")
     return value
 
 
 def _refuse_non_finite(value: Any, path: str) -> None:
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            raise ValueError(f"{path} is {value}: JSON holds null and a reason instead")
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            if type(item) is not str:
-                _refuse_non_finite(item, f"{path}.{key}")
-    elif isinstance(value, (list, tuple)):
-        for position, item in enumerate(value):
-            if type(item) is not str:
-                _refuse_non_finite(item, f"{path}[{position}]")
+    """Walks containers alone: most entries are text and numbers, and lines are many."""
+    items = value.items() if type(value) is dict else enumerate(value)
+    for key, item in items:
+        kind = type(item)
+        if kind is str or kind is int:
+            continue
+        if kind is dict or kind is list or kind is tuple:
+            _refuse_non_finite(item, f"{path}.{key}")
+        elif isinstance(item, float) and not math.isfinite(item):
+            raise ValueError(f"{path}.{key} is {item}: JSON holds null and a reason instead")
 
 
 def dumps(value: Any) -> bytes:

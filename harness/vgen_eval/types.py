@@ -38,7 +38,7 @@ __all__ = [
 AnswerForm = Literal[
     "image", "text", "choice", "video", "depth_map", "normal_map", "mask", "label_map", "points"
 ]
-FORMS: tuple[str, ...] = (
+FORMS: tuple[AnswerForm, ...] = (
     "image", "text", "choice", "video", "depth_map", "normal_map", "mask", "label_map", "points",
 )  # fmt: skip
 

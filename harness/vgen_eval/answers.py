@@ -1,0 +1,203 @@
+"""Answers as they are kept: raw bytes in a file, or JSON in the line itself.
+
+Text, choices and points are JSON already and stay in their line, readable and cheap; pictures,
+arrays and videos become files named by their sha256.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from vgen_eval import jsonio
+from vgen_eval.errors import Undecodable
+from vgen_eval.types import AnswerForm, Status
+
+__all__ = ["AnswerFault", "Packed", "pack", "unpack"]
+
+INLINE: tuple[AnswerForm, ...] = ("text", "choice", "points")
+MAX_BYTES = 1 << 30
+_ARRAY_DIMENSIONS: Mapping[str, tuple[int, ...]] = {
+    "mask": (2,),
+    "label_map": (2,),
+    "depth_map": (2, 3),
+    "normal_map": (3,),
+}
+
+
+class Packed(msgspec.Struct, frozen=True):
+    """An answer ready to be kept: `data` for a file, or `value` for the line."""
+
+    sha256: str
+    data: bytes | None = None
+    suffix: str = ""
+    value: Any = None
+
+
+class AnswerFault(Exception):
+    """An answer that is none, or not of the form asked; becomes the attempt's status."""
+
+    def __init__(self, status: Status, reason: str, *, text: str | None = None) -> None:
+        super().__init__(reason)
+        self.status = status
+        self.reason = reason
+        self.text = text
+
+
+def pack(form: AnswerForm, answer: Any) -> Packed:
+    """The answer in the shape it is stored in; AnswerFault when it is not of the form."""
+    if answer is None:
+        raise AnswerFault("no_answer", "the model gave nothing")
+    if form in INLINE:
+        value = _INLINE_VALUES[form](answer)
+        return Packed(sha256=jsonio.digest(value), value=value)
+    if isinstance(answer, str):
+        raise AnswerFault("no_answer", f"text instead of {_article(form)}", text=answer)
+    data, suffix = _picture(answer) if form == "image" else _raw(form, answer)
+    if len(data) > MAX_BYTES:
+        raise AnswerFault("undecodable", f"{len(data)} bytes, over the limit of {MAX_BYTES}")
+    return Packed(sha256=hashlib.sha256(data).hexdigest(), data=data, suffix=suffix)
+
+
+def unpack(form: AnswerForm, *, value: Any = None, data: bytes | None = None) -> Any:
+    """The answer as decoders take it; Undecodable when the bytes are not what they should be."""
+    if form in INLINE:
+        if form == "points":
+            import numpy as np
+
+            return np.asarray(value, dtype=np.float64).reshape(-1, 2)
+        return value
+    if data is None:
+        raise ValueError(f"an answer of form {form} is bytes")
+    if form == "image":
+        from vgen_eval.imaging import decode_image
+
+        return decode_image(data, what="answer")
+    if form == "video":
+        return data
+    return _load_array(form, data)
+
+
+def _article(form: str) -> str:
+    return {"image": "an image", "video": "a video"}.get(form, f"a {form}")
+
+
+def _text(answer: Any) -> str:
+    if not isinstance(answer, str):
+        raise AnswerFault("no_answer", f"{type(answer).__name__} instead of text")
+    return answer.encode("utf-8", "replace").decode()  # lone surrogates are not UTF-8
+
+
+def _choice(answer: Any) -> dict[str, float | None]:
+    if not isinstance(answer, Mapping) or not answer:
+        raise AnswerFault("no_answer", "log-probabilities of the choices wanted")
+    values: dict[str, float | None] = {}
+    for word, logprob in answer.items():
+        number = -math.inf if logprob is None else float(logprob)
+        if math.isnan(number) or number == math.inf:
+            raise AnswerFault("undecodable", f"the log-probability of {word!r} is {number}")
+        values[str(word)] = None if number == -math.inf else number
+    return values
+
+
+def _points(answer: Any) -> list[list[float]]:
+    import numpy as np
+
+    try:
+        points = np.asarray(answer, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise AnswerFault("undecodable", "points are (N, 2) numbers") from None
+    if points.size == 0:
+        return []
+    if points.ndim != 2 or points.shape[1] != 2 or not np.isfinite(points).all():
+        raise AnswerFault("undecodable", f"points are (N, 2) finite numbers, {points.shape} seen")
+    return [[float(x), float(y)] for x, y in points]
+
+
+_INLINE_VALUES = {"text": _text, "choice": _choice, "points": _points}
+
+
+def _picture(answer: Any) -> tuple[bytes, str]:
+    if isinstance(answer, (bytes, bytearray, memoryview)):
+        data = bytes(answer)
+        return data, _sniff(data)
+    from vgen_eval.imaging import Image, encode_png
+
+    if isinstance(answer, Image):
+        return answer.png(), ".png"
+    if hasattr(answer, "getbands"):  # a Pillow image
+        buffer = io.BytesIO()
+        try:
+            answer.save(buffer, format="PNG", compress_level=1)
+        except OSError:  # a mode that PNG does not hold
+            buffer = io.BytesIO()
+            answer.convert("RGB").save(buffer, format="PNG", compress_level=1)
+        return buffer.getvalue(), ".png"
+    array = _as_array("image", answer)
+    if array.dtype != "uint8" or array.ndim not in (2, 3) or array.size == 0:
+        raise AnswerFault(
+            "undecodable", f"an image is uint8 (H, W, 3), {array.dtype} {array.shape} seen"
+        )
+    if array.ndim == 3 and array.shape[2] != 3:
+        raise AnswerFault("undecodable", f"an image has 3 channels, {array.shape[2]} seen")
+    return encode_png(array), ".png"
+
+
+def _raw(form: AnswerForm, answer: Any) -> tuple[bytes, str]:
+    if form == "video":
+        if not isinstance(answer, (bytes, bytearray, memoryview)):
+            raise AnswerFault("undecodable", f"a video is bytes, {type(answer).__name__} seen")
+        return bytes(answer), _sniff(bytes(answer))
+    import numpy as np
+
+    array = _as_array(form, answer)
+    if array.dtype.kind not in "biuf" or array.ndim not in _ARRAY_DIMENSIONS[form]:
+        raise AnswerFault("undecodable", f"not {_article(form)}: {array.dtype} {array.shape}")
+    buffer = io.BytesIO()
+    np.save(buffer, np.ascontiguousarray(array), allow_pickle=False)
+    return buffer.getvalue(), ".npy"
+
+
+def _as_array(form: str, answer: Any) -> Any:
+    import numpy as np
+
+    if isinstance(answer, np.ndarray):
+        return answer
+    try:
+        array = np.asarray(answer)
+    except (TypeError, ValueError):
+        array = np.asarray(None)
+    if array.dtype == object:
+        raise AnswerFault("undecodable", f"{type(answer).__name__} instead of {_article(form)}")
+    return array
+
+
+def _load_array(form: str, data: bytes) -> Any:
+    import numpy as np
+
+    try:
+        array = np.load(io.BytesIO(data), allow_pickle=False)
+    except (ValueError, OSError, EOFError) as exc:
+        raise Undecodable(f"not an array file: {exc}") from exc
+    if not isinstance(array, np.ndarray) or array.ndim not in _ARRAY_DIMENSIONS[form]:
+        raise Undecodable(f"not {_article(form)}")
+    return array
+
+
+def _sniff(data: bytes) -> str:
+    """File suffix by the first bytes: what a file says of itself, not what a sender says."""
+    signatures = (
+        (b"\x89PNG", ".png"), (b"\xff\xd8\xff", ".jpg"), (b"GIF8", ".gif"), (b"BM", ".bmp"),
+        (b"\x1aE\xdf\xa3", ".webm"), (b"II*\x00", ".tif"), (b"MM\x00*", ".tif"),
+    )  # fmt: skip
+    for signature, suffix in signatures:
+        if data.startswith(signature):
+            return suffix
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return ".webp"
+    return ".mp4" if data[4:8] == b"ftyp" else ".bin"

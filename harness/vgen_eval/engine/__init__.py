@@ -1,0 +1,1 @@
+"""The engine: plan, load, generate, decode, score, summarise."""

@@ -1,0 +1,196 @@
+"""Models as a run needs them: card, adapter, identity."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from vgen_eval import cards, jsonio
+from vgen_eval.adapters import BaseAdapter, FunctionAdapter, function_card
+from vgen_eval.cards.records import ModelCard
+from vgen_eval.errors import CardError, MissingKey, NotRunnable, Problem, UsageError
+from vgen_eval.types import Adapter, AnswerForm, Request
+
+if TYPE_CHECKING:
+    from vgen_eval.plugins import Catalog, Component
+
+__all__ = ["HOME", "LOCAL", "Model", "from_function", "is_path", "resolve_model"]
+
+HOME = "vgen-eval"
+"""The distribution whose names a bare name means first."""
+LOCAL = "local"
+"""What stands for the distribution of card files, plain functions and imported predictions."""
+
+
+class Model(msgspec.Struct, frozen=True, kw_only=True):
+    """A model ready to be run: its card with overrides applied, and how to build its adapter."""
+
+    name: str
+    distribution: str
+    card: ModelCard
+    adapter: str
+    """Qualified name of the adapter."""
+    adapter_version: str
+    build: Callable[[str | None], Adapter]
+    card_digest: str
+    reusable: bool = True
+    """May its answers be taken from another run by request digest?"""
+
+    @property
+    def folder(self) -> str:
+        """Its part of a run's path."""
+        own = (HOME, LOCAL)
+        return self.name if self.distribution in own else f"{self.distribution}/{self.name}"
+
+    @property
+    def qualified(self) -> str:
+        """distribution:name."""
+        return f"{self.distribution}:{self.name}"
+
+    def identity(self) -> dict[str, Any]:
+        """All of the model that can change an answer."""
+        return {
+            "model": self.qualified,
+            "card": cards.identity(self.card),
+            "adapter": self.adapter,
+            "adapter_version": self.adapter_version,
+        }
+
+    def identity_digest(self) -> str:
+        """sha256 of the identity."""
+        return jsonio.digest(self.identity())
+
+
+def is_path(name: str) -> bool:
+    """A name is a path only if it ends in .yaml or starts with . or /."""
+    return name.endswith(".yaml") or name.startswith((".", "/", "~"))
+
+
+def resolve_model(
+    name: str,
+    catalog: Catalog,
+    *,
+    options: Mapping[str, Any],
+    overrides: Mapping[str, Any],
+    notices: list[str],
+) -> Model:
+    """The model of that name: a card, a card file, or an adapter with options.
+
+    `options` are the adapter's (-M); `overrides` dotted card fields (--set). Raises UsageError
+    for unknown names, CardError for bad options, NotRunnable for what cannot run here.
+    """
+    if is_path(name):
+        path = Path(name).expanduser()
+        if not path.is_file():
+            raise UsageError(f"no card file '{name}'")
+        loaded = cards.load_card(path)
+        distribution = LOCAL
+    else:
+        try:
+            plugin, head = catalog.find("model", name, notices=notices)
+        except UsageError:
+            component = _adapter_of_that_name(name, catalog)
+            if component is None:
+                raise
+            adhoc = _adhoc_card(component)
+            digest, distribution = cards.card_digest(adhoc), component.dist
+            return _assemble(adhoc, component, options, overrides, digest, distribution)
+        loaded = cards.load_card(head.path)
+        distribution = plugin.name
+    card = loaded.record
+    if not isinstance(card, ModelCard):
+        raise UsageError(f"{name} is a {loaded.kind} card, not a model card")
+    if not card.runnable:
+        raise NotRunnable(f"model '{name}' cannot be run: {card.reason or 'no reason given'}")
+    home = HOME if distribution == LOCAL else distribution
+    component = catalog.component("adapter", card.adapter, home=home)
+    return _assemble(card, component, options, overrides, loaded.card_digest, distribution)
+
+
+def _adapter_of_that_name(name: str, catalog: Catalog) -> Component | None:
+    try:
+        return catalog.component("adapter", name, home=HOME)
+    except UsageError:
+        return None
+
+
+def _adhoc_card(component: Component) -> ModelCard:
+    forms = tuple(getattr(component.obj, "forms", ()))
+    if not forms:
+        raise UsageError(
+            f"adapter '{component.qualified}' names no answer forms: give a model card instead"
+        )
+    return ModelCard(
+        model=component.name.lower(), adapter=component.qualified, answers=forms, licence="unknown"
+    )
+
+
+def _assemble(
+    card: ModelCard,
+    component: Component,
+    options: Mapping[str, Any],
+    overrides: Mapping[str, Any],
+    digest: str,
+    distribution: str,
+) -> Model:
+    changed = {f"options.{key}": value for key, value in options.items()} | dict(overrides)
+    if changed:
+        card = cards.override(card, changed)
+    seed = card.generation.get("seed", 0)
+    if isinstance(seed, bool) or not isinstance(seed, int):
+        raise UsageError(f"generation.seed is a whole number, {seed!r} seen")
+    if card.needs.key_env and not os.environ.get(card.needs.key_env):
+        raise MissingKey(card.needs.key_env)
+    kind = component.obj
+    read_options = cards.convert(
+        getattr(kind, "Options", None) or BaseAdapter.Options,
+        card.options,
+        file=f"model {card.model}",
+        path="options",
+    )
+    version = str(getattr(kind, "version", 1))
+    if component.dist != HOME:
+        version += f" of {component.dist} {component.dist_version}"
+    return Model(
+        name=card.model,
+        distribution=distribution,
+        card=card,
+        adapter=component.qualified,
+        adapter_version=version,
+        build=lambda device: _build(kind, read_options, card, device),
+        card_digest=digest,
+        reusable=card.role == "model",
+    )
+
+
+def _build(kind: Any, options: Any, card: ModelCard, device: str | None) -> Adapter:
+    adapter = kind(options, card=card, device=device)
+    for attribute in ("generate", "max_batch", "concurrency", "deterministic"):
+        if not hasattr(adapter, attribute):
+            raise CardError(
+                [Problem(f"the adapter has no '{attribute}'", file=f"model {card.model}")]
+            )
+    return adapter  # type: ignore[no-any-return]
+
+
+def from_function(
+    function: Callable[[Request], Any], *, name: str | None, forms: Sequence[AnswerForm]
+) -> Model:
+    """A plain function, request -> answer, as a model."""
+    if not forms:
+        raise UsageError('a plain function needs its answer forms: evaluate(forms=["image"], ...)')
+    card = function_card(function, name=name, forms=forms)
+    return Model(
+        name=card.model,
+        distribution=LOCAL,
+        card=card,
+        adapter="function",
+        adapter_version="1",
+        build=lambda _device: FunctionAdapter(function),
+        card_digest=cards.card_digest(card),
+        reusable=False,
+    )

@@ -1,0 +1,218 @@
+"""Runs one job: load -> generate -> decode and score, stages overlapped through bounded queues.
+
+A finished attempt is on disk (answer, then line) before it is scored; what is on disk already
+is not done again. Order of completion does not matter to anything that is kept.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from vgen_eval.engine.calls import Call, Caller
+from vgen_eval.engine.channel import Channel
+from vgen_eval.engine.keeping import Asked, Hit, Keeper, Line
+from vgen_eval.engine.plan import Job
+from vgen_eval.engine.request import Prepared, make_request, prepare, request_digest
+from vgen_eval.engine.scorer import score_attempt, unscored
+from vgen_eval.engine.todo import Todo, Work
+from vgen_eval.errors import VgenEvalError
+from vgen_eval.store.run import RunStore
+from vgen_eval.types import Adapter
+
+__all__ = ["Pipeline", "Stop"]
+
+log = logging.getLogger(__name__)
+
+QUEUE = 8
+"""Items that may wait between stages: enough to overlap, few enough for 1024x1024 pictures."""
+
+
+class Stop:
+    """Asked once: calls in flight are finished. Asked twice: they are dropped."""
+
+    def __init__(self) -> None:
+        self.soft = threading.Event()
+        self.hard = threading.Event()
+
+    def ask(self) -> None:
+        """Stops; the second time at once."""
+        (self.hard if self.soft.is_set() else self.soft).set()
+
+
+class _Answered(msgspec.Struct, frozen=True):
+    """An attempt for the last stage: a call to write down, a hit, or a line that lacks its score."""
+
+    prepared: Prepared
+    asked: Asked | None = None
+    call: Call | None = None
+    hit: Hit | None = None
+    line: Line | None = None
+
+
+class Pipeline:
+    """One job on its way into one run directory, which its caller has locked."""
+
+    def __init__(
+        self,
+        job: Job,
+        store: RunStore,
+        keeper: Keeper,
+        *,
+        workers: int | None = None,
+        batch_size: int | None = None,
+        stop: Stop,
+        on_attempt: Callable[[str], None],
+    ) -> None:
+        self._job = job
+        self._store = store
+        self._keeper = keeper
+        self._workers = workers or min(4, os.cpu_count() or 1)
+        self._batch_size = batch_size
+        self._stop = stop
+        self._on_attempt = on_attempt
+        self._digest = job.score_digest
+        self._model_digest = job.model.identity_digest()
+        self._fault: BaseException | None = None
+        self._finished = threading.Event()
+        self._alive = 0
+        self._lock = threading.Lock()
+
+    def run(self, todo: Todo, adapter: Adapter | None) -> None:
+        """Does what is left. Raises the first fault of the store; a stop just returns.
+
+        `adapter` may be None when nothing is to be generated.
+        """
+        batch = min(self._batch_size or 1 << 30, adapter.max_batch) if adapter else 1
+        callers = max(1, adapter.concurrency) if adapter else 0
+        self._loaded: Channel[Asked] = Channel(max(QUEUE, 2 * batch), producers=1)
+        self._answered: Channel[_Answered] = Channel(
+            QUEUE, producers=1 + callers, consumers=self._workers
+        )
+        stages: list[tuple[str, Callable[[], None]]] = [("load", lambda: self._load(todo))]
+        if adapter is not None:
+            caller = Caller(adapter, self._job.model.card.limits, stopping=self._stop.soft.is_set)
+            stages += [("generate", lambda: self._generate(caller, batch))] * callers
+        stages += [("score", self._score)] * self._workers
+        self._alive = len(stages)
+        for name, body in stages:
+            threading.Thread(target=self._guard, args=(body,), name=name, daemon=True).start()
+        while not self._finished.wait(0.2):
+            if self._stop.hard.is_set():
+                self._abort()
+                self._finished.wait(1.0)  # the last stage finishes the line it is writing
+                return
+        if self._fault is not None:
+            raise self._fault
+
+    def _guard(self, body: Callable[[], None]) -> None:
+        """Runs one thread of a stage; what it raises stops the others."""
+        try:
+            body()
+        except BaseException as exc:
+            with self._lock:
+                self._fault = self._fault or exc
+            self._abort()
+        finally:
+            with self._lock:
+                self._alive -= 1
+                if self._alive == 0:
+                    self._finished.set()
+
+    def _abort(self) -> None:
+        self._loaded.abort()
+        self._answered.abort()
+
+    # --- stage 1: load --------------------------------------------------------------------
+
+    def _load(self, todo: Todo) -> None:
+        try:
+            for work in todo:
+                if self._stop.soft.is_set() or not self._load_one(work):
+                    return
+        finally:
+            self._loaded.done()
+            self._answered.done()
+
+    def _load_one(self, work: Work) -> bool:
+        """Sends the sample's attempts on; False when the pipeline was aborted."""
+        try:
+            prepared = prepare(self._job, self._job.task.dataset.load(work.item))
+        except VgenEvalError as exc:
+            self._write_bad_sample(work, exc.what)
+            return True
+        # readers are anyone's code: what they raise spoils their sample, not the run
+        except Exception as exc:
+            log.exception("%s: loading failed", work.item.id)
+            self._write_bad_sample(work, f"{type(exc).__name__}: {exc}")
+            return True
+        for line in work.score:
+            if not self._answered.put(_Answered(prepared, line=line)):
+                return False
+        for attempt in work.generate:
+            request = make_request(self._job, prepared, attempt)
+            asked = Asked(prepared, request, request_digest(self._model_digest, request))
+            hit = self._keeper.look_up(asked.digest)
+            if hit is not None:
+                sent = self._answered.put(_Answered(prepared, asked=asked, hit=hit))
+            else:
+                sent = self._loaded.put(asked)
+            if not sent:
+                return False
+        return True
+
+    def _write_bad_sample(self, work: Work, reason: str) -> None:
+        for attempt in (*work.generate, *(line["attempt"] for line in work.score)):
+            line = {
+                "sample": work.item.id,
+                "attempt": attempt,
+                "form": self._job.codec.answer.form,
+                "status": "bad_sample",
+                "reason": reason,
+            }
+            self._store.append_prediction(line)
+            self._store.append_score(self._digest, unscored(line, "bad_sample", reason))
+            self._on_attempt("bad_sample")
+
+    # --- stage 2: generate ----------------------------------------------------------------
+
+    def _generate(self, caller: Caller, batch: int) -> None:
+        try:
+            while asked := self._loaded.take(batch):
+                if self._stop.soft.is_set():
+                    continue  # loaded, but not to be asked any more
+                by_id = {entry.request.id: entry for entry in asked}
+                for call in caller([entry.request for entry in asked]):
+                    entry = by_id[call.request.id]
+                    if not self._answered.put(_Answered(entry.prepared, asked=entry, call=call)):
+                        return
+        finally:
+            self._answered.done()
+
+    # --- stage 3: write down, decode, score -----------------------------------------------
+
+    def _score(self) -> None:
+        for entry in self._answered:
+            line, answer = self._settle(entry)
+            record = score_attempt(
+                self._job.task, self._job.codec, line, answer,
+                entry.prepared.sample, entry.prepared.scene,
+            )  # fmt: skip
+            self._store.append_score(self._digest, record)
+            self._keeper.tidy(line, record["status"])
+            self._on_attempt(record["status"])
+
+    def _settle(self, entry: _Answered) -> tuple[Line, Any]:
+        """The attempt's line, on disk by now, and its answer."""
+        if entry.line is not None:
+            return entry.line, self._keeper.read(entry.line)
+        assert entry.asked is not None
+        if entry.hit is not None:
+            return self._keeper.write_hit(entry.asked, entry.hit)
+        assert entry.call is not None
+        return self._keeper.write_call(entry.asked, entry.call)

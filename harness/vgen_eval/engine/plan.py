@@ -1,0 +1,261 @@
+"""From what was asked to the runs it means: pairs, selections, identities, and what is skipped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from vgen_eval import jsonio
+from vgen_eval.engine.models import Model, resolve_model
+from vgen_eval.engine.selection import select
+from vgen_eval.engine.settings import Settings
+from vgen_eval.engine.tasks import Codec, Task, TaskRef, expand_tasks, open_task
+from vgen_eval.errors import NotRunnable, UsageError, VgenEvalError, nearest
+from vgen_eval.pairing import Unpaired, pair, pick_variant
+from vgen_eval.store.rows import Rows
+from vgen_eval.types import Item
+
+if TYPE_CHECKING:
+    from vgen_eval.plugins import Catalog
+
+__all__ = ["Job", "Plan", "Skip", "make_plan"]
+
+ID_LENGTH = 12
+
+
+class Skip(msgspec.Struct, frozen=True):
+    """A pair that was asked for and is not run."""
+
+    task: str
+    model: str
+    reason: str
+    exact: bool = False
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """One run: a task under a protocol, a model, an answer form, a prompt, a selection."""
+
+    task: Task
+    model: Model
+    codec: Codec
+    variant: str | None
+    prompt: str
+    items: tuple[Item, ...]
+    selection: Mapping[str, Any]
+    attempts: int
+    identity: Mapping[str, Any]
+    run_id: str
+    path: Path
+    """The run's directory."""
+    ceiling: Job | None = None
+    floor: Job | None = None
+
+    @property
+    def size(self) -> int:
+        """Attempts in all."""
+        return len(self.items) * self.attempts
+
+    def rows(self) -> Rows:
+        """The numbering of its attempts."""
+        return Rows([item.id for item in self.items], self.attempts)
+
+    @property
+    def score_digest(self) -> str:
+        """Names the run's scores file."""
+        return self.task.score_digest(self.codec)
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """The runs to make, in order, what is skipped, and what the user should know."""
+
+    jobs: tuple[Job, ...]
+    skipped: tuple[Skip, ...]
+    notices: tuple[str, ...]
+    suites: Mapping[str, tuple[str, ...]] = {}
+    """Suite -> labels of its tasks."""
+
+
+def make_plan(settings: Settings, catalog: Catalog, models: Sequence[Model] = ()) -> Plan:
+    """The plan of the settings; `models` are those that have no name (plain functions).
+
+    UsageError and CardError for what cannot be meant; NotRunnable when something named exactly
+    cannot run. What `all`, a glob or a suite brings along and cannot run is skipped.
+    """
+    notices: list[str] = []
+    model_overrides, protocol_overrides = _split_overrides(settings.set)
+    models = [
+        *models,
+        *(
+            resolve_model(
+                name,
+                catalog,
+                options=settings.model_args,
+                overrides=model_overrides,
+                notices=notices,
+            )
+            for name in dict.fromkeys(settings.models)
+        ),
+    ]
+    if not models:
+        raise UsageError("no model given", cure="--model NAME; `vgen-eval list models` shows them")
+    if not settings.tasks:
+        raise UsageError("no task given", cure="--tasks NAME; `vgen-eval list tasks` shows them")
+    refs = list(expand_tasks(settings.tasks, catalog, notices=notices))
+    bounds = _bound_models(catalog) if settings.bounds else {}
+    jobs: list[Job] = []
+    skipped: list[Skip] = []
+    opened: dict[str, Task | NotRunnable] = {}
+    for model in models:
+        for ref in refs:
+            task = opened.get(ref.label)
+            if task is None:
+                task = opened[ref.label] = _open(ref, catalog, protocol_overrides, settings)
+            if isinstance(task, NotRunnable):
+                if ref.exact:
+                    raise task
+                skipped.append(Skip(ref.label, model.name, _one_line(task)))
+                continue
+            for variant in settings.prompt or (None,):
+                try:
+                    jobs.append(_job(task, model, variant, settings, bounds))
+                except Unpaired as exc:
+                    skipped.append(Skip(ref.label, model.name, str(exc), ref.exact))
+    _check_samples(settings.samples, [t for t in opened.values() if isinstance(t, Task)])
+    suites: dict[str, tuple[str, ...]] = {}
+    for ref in refs:
+        if ref.suite is not None:
+            suites[ref.suite] = (*suites.get(ref.suite, ()), ref.label)
+    return Plan(jobs=tuple(jobs), skipped=tuple(skipped), notices=tuple(notices), suites=suites)
+
+
+def _one_line(exc: VgenEvalError) -> str:
+    return f"{exc.what} ({exc.cure})" if exc.cure else exc.what
+
+
+def _split_overrides(
+    overrides: Mapping[str, Any],
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    prefix = "protocol."
+    protocol = {k.removeprefix(prefix): v for k, v in overrides.items() if k.startswith(prefix)}
+    return {k: v for k, v in overrides.items() if not k.startswith(prefix)}, protocol
+
+
+def _open(
+    ref: TaskRef, catalog: Catalog, overrides: Mapping[str, Any], settings: Settings
+) -> Task | NotRunnable:
+    try:
+        return open_task(ref, catalog, overrides=overrides, data_root=settings.data_root)
+    except NotRunnable as exc:
+        return exc
+
+
+def _check_samples(ids: Sequence[str], tasks: Sequence[Task]) -> None:
+    known = {item.id for task in tasks for item in task.items} if ids else set()
+    for sample in ids:
+        if sample not in known:
+            raise UsageError(f"no sample '{sample}'.{nearest(sample, known)}")
+
+
+def _bound_models(catalog: Catalog) -> dict[str, Model]:
+    """The built-in models of role ceiling and floor: known by role, never by name."""
+    from vgen_eval import cards
+    from vgen_eval.cards.records import ModelCard
+
+    found: dict[str, Model] = {}
+    for plugin, head in catalog.heads("model"):
+        if not plugin.builtin:
+            continue
+        card = cards.load_card(head.path).record
+        assert isinstance(card, ModelCard)
+        if card.role in ("ceiling", "floor"):
+            found.setdefault(
+                card.role,
+                resolve_model(
+                    f"{plugin.name}:{head.name}", catalog, options={}, overrides={}, notices=[]
+                ),
+            )
+    return found
+
+
+def _job(
+    task: Task,
+    model: Model,
+    variant: str | None,
+    settings: Settings,
+    bounds: Mapping[str, Model],
+) -> Job:
+    answer = pair(task.protocol, model.card, form=settings.answer)
+    name, prompt = pick_variant(answer, variant)
+    codec = task.codec(answer)
+    if model.card.role == "ceiling" and codec.encoder is None:
+        raise Unpaired(f"{answer.form} has no encoder, so no ceiling")
+    items, selection = select(
+        task.items,
+        sampling=task.protocol.sampling,
+        limit=settings.limit,
+        ids=_ids_here(settings.samples, task),
+    )
+    attempts = settings.attempts or task.protocol.attempts
+    # ceiling and floor do the same thing each time, so one attempt says all of it
+    attempts = attempts if model.card.role == "model" else 1
+    identity = {
+        "task": task.identity(codec),
+        "model": model.identity_digest(),
+        "prompt": {"variant": name, "text": prompt},
+        "selection": selection,
+        "attempts": attempts,
+    }
+    run_id = jsonio.digest(identity)[:ID_LENGTH]
+    path = Path(settings.output) / "runs" / model.folder / task.ref.path / run_id
+    companions = {
+        role: _companion(task, bound, answer.form, variant, settings)
+        for role, bound in bounds.items()
+        if model.card.role == "model"
+    }
+    return Job(
+        task=task,
+        model=model,
+        codec=codec,
+        variant=name,
+        prompt=prompt,
+        items=items,
+        selection=selection,
+        attempts=attempts,
+        identity=identity,
+        run_id=run_id,
+        path=_fresh(path) if settings.fresh and model.card.role == "model" else path,
+        ceiling=companions.get("ceiling"),
+        floor=companions.get("floor"),
+    )
+
+
+def _ids_here(ids: Sequence[str], task: Task) -> list[str]:
+    known = {item.id for item in task.items} if ids else set()
+    here = [sample for sample in ids if sample in known]
+    if ids and not here:
+        raise Unpaired("none of the samples named is of this task")
+    return here
+
+
+def _companion(
+    task: Task, model: Model, form: str, variant: str | None, settings: Settings
+) -> Job | None:
+    """The same pair for the ceiling or the floor; None when it cannot give the form."""
+    narrowed = msgspec.structs.replace(settings, answer=form, attempts=1, fresh=False)
+    try:
+        return _job(task, model, variant, narrowed, {})
+    except Unpaired:
+        return None
+
+
+def _fresh(path: Path) -> Path:
+    """The first of PATH, PATH.2, PATH.3, ... that does not exist."""
+    number = 1
+    candidate = path
+    while candidate.exists():
+        number += 1
+        candidate = path.with_name(f"{path.name}.{number}")
+    return candidate

@@ -1,0 +1,124 @@
+"""From a sample to a request: pictures prepared, prompt filled, seed set, digest taken."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from vgen_eval import jsonio
+from vgen_eval.engine.plan import Job
+from vgen_eval.errors import BadSample
+from vgen_eval.imaging import Image, resize_long_side
+from vgen_eval.prompting import fill
+from vgen_eval.types import Request, Sample, Scene
+
+__all__ = ["Prepared", "make_request", "prepare", "request_digest", "seed_of"]
+
+
+class Prepared(msgspec.Struct, frozen=True, kw_only=True):
+    """A sample ready for its attempts: what all of them share."""
+
+    sample: Sample
+    images: tuple[Image, ...]
+    scene: Scene
+    prompt: str
+    geometry: Mapping[str, Any] | None
+    """Sizes of each picture, [height, width]: as it is, and as the model sees it."""
+    ideal: Any = None
+
+
+def prepare(job: Job, sample: Sample) -> Prepared:
+    """The sample as the protocol shows it; BadSample when a prompt field or truth is wanting."""
+    rule = job.task.protocol.input
+    images = tuple(
+        resize_long_side(image, rule.long_side, upsample=rule.upsample) for image in sample.images
+    )
+    prompt = fill(job.prompt, sample.fields) if job.prompt else ""
+    choices = job.codec.answer.choices
+    if images:
+        original = sample.images[0]
+        scene = Scene(
+            image=images[0],
+            size=(original.height, original.width),
+            fields=sample.fields,
+            choices=choices,
+        )
+        geometry = {
+            "original": [[image.height, image.width] for image in sample.images],
+            "seen": [[image.height, image.width] for image in images],
+        }
+    else:
+        scene = Scene(image=_blank(), size=(0, 0), fields=sample.fields, choices=choices)
+        geometry = None
+    ideal = None
+    if job.model.card.role == "ceiling":
+        assert job.codec.encoder is not None
+        try:
+            ideal = job.codec.encoder.encode(sample.target, scene)
+        except (ValueError, TypeError, ArithmeticError) as exc:
+            raise BadSample(f"{sample.id}: the truth cannot be encoded: {exc}") from exc
+    return Prepared(
+        sample=sample, images=images, scene=scene, prompt=prompt, geometry=geometry, ideal=ideal
+    )
+
+
+@functools.cache
+def _blank() -> Image:
+    import numpy as np
+
+    return Image(np.zeros((0, 0, 3), dtype=np.uint8))
+
+
+def seed_of(job: Job, sample: str, attempt: int) -> int:
+    """The attempt's seed, as the protocol says: one for all samples, or derived for each."""
+    base = int(job.model.card.generation.get("seed", 0))
+    if job.task.protocol.seed == "fixed":
+        return base + attempt
+    digest = hashlib.sha256(f"{base}\n{sample}\n{attempt}".encode()).digest()
+    return int.from_bytes(digest[:4], "big") >> 1
+
+
+def make_request(job: Job, prepared: Prepared, attempt: int) -> Request:
+    """The request of one attempt."""
+    sample = prepared.sample
+    settings = {k: v for k, v in job.model.card.generation.items() if k != "seed"}
+    return Request(
+        id=f"{sample.id}#{attempt}",
+        sample=sample.id,
+        attempt=attempt,
+        family=job.task.ref.card.family,
+        form=job.codec.answer.form,
+        prompt=prepared.prompt,
+        images=prepared.images,
+        choices=job.codec.answer.choices,
+        fields=sample.fields,
+        settings=settings,
+        seed=seed_of(job, sample.id, attempt),
+        ideal=prepared.ideal,
+    )
+
+
+def request_digest(model: str, request: Request) -> str:
+    """sha256 over all that can change the answer; equal requests of one model share it.
+
+    `model` is the model's identity digest. Pictures count by their pixels, never by their path;
+    the sample's id and all that comes after the answer (decoder, metrics) do not count.
+    """
+    return jsonio.digest(
+        {
+            "model": model,
+            "family": request.family,
+            "form": request.form,
+            "prompt": request.prompt,
+            "images": [image.sha256 for image in request.images],
+            "choices": list(request.choices),
+            "fields": dict(request.fields),
+            "settings": dict(request.settings),
+            "seed": request.seed,
+            "attempt": request.attempt,
+        }
+    )

@@ -1,0 +1,165 @@
+"""Scores a run again from the answers it kept: no model is asked."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from vgen_eval import cards
+from vgen_eval.cards.records import ModelCard, TaskCard
+from vgen_eval.engine.evaluate import Reporter, Silent
+from vgen_eval.engine.models import Model
+from vgen_eval.engine.keeping import Keeper
+from vgen_eval.engine.pipeline import Pipeline, Stop
+from vgen_eval.engine.plan import Job
+from vgen_eval.engine.tasks import TaskRef, open_task
+from vgen_eval.engine.todo import Rescoring
+from vgen_eval.errors import NotRunnable, UsageError
+from vgen_eval.pairing import Unpaired, pair
+from vgen_eval.results.build import build_card
+from vgen_eval.results.card import Bound, ResultCard, read_card, write_card
+from vgen_eval.store.run import RunStore
+from vgen_eval.types import Adapter
+
+if TYPE_CHECKING:
+    from vgen_eval.plugins import Catalog
+
+__all__ = ["reopen", "rescore", "results_folder"]
+
+
+def reopen(path: Path, catalog: Catalog, *, data_root: str | None = None) -> Job:
+    """The job of a run, from its run.json: same samples, same protocol, today's components."""
+    record = RunStore(path).record
+    try:
+        task_card = msgspec.convert(record["cards"]["task"], TaskCard)
+        model_card = msgspec.convert(record["cards"]["model"], ModelCard)
+        distribution = record["identity"]["task"]["task"].partition(":")[0]
+        protocol = record["task"].rpartition("@")[2]
+        identity = record["model_identity"]
+        ref = TaskRef(
+            name=task_card.task,
+            distribution=distribution,
+            card=task_card,
+            card_digest=cards.card_digest(task_card),
+            folder=_card_folder(record, distribution, task_card.task, catalog),
+            protocol=protocol,
+            exact=True,
+        )
+        model = Model(
+            name=model_card.model,
+            distribution=record["model"].partition(":")[0],
+            card=model_card,
+            adapter=identity["adapter"],
+            adapter_version=identity["adapter_version"],
+            build=_no_adapter,
+            card_digest=cards.card_digest(model_card),
+            reusable=False,
+        )
+        overrides = {
+            key.removeprefix("protocol."): value
+            for key, value in record["settings"]["set"].items()
+            if key.startswith("protocol.")
+        }
+        root = data_root or record["settings"]["data_root"]
+    except (KeyError, TypeError, ValueError) as exc:
+        raise NotRunnable(f"{path}/run.json: damaged or of another version: {exc}") from exc
+    task = open_task(ref, catalog, overrides=overrides, data_root=root)
+    try:
+        codec = task.codec(pair(task.protocol, model_card, form=record["answer"]))
+    except Unpaired as exc:
+        raise NotRunnable(f"{path}: {exc}") from exc
+    known = {item.id: item for item in task.items}
+    gone = [sample for sample in record["samples"] if sample not in known]
+    if gone:
+        raise NotRunnable(f"{path}: sample '{gone[0]}' is no longer in the data")
+    return Job(
+        task=task,
+        model=model,
+        codec=codec,
+        variant=record["prompt"]["variant"],
+        prompt=record["prompt"]["text"],
+        items=tuple(known[sample] for sample in record["samples"]),
+        selection=record["selection"],
+        attempts=record["attempts"],
+        identity=record["identity"],
+        run_id=record["run"],
+        path=path,
+    )
+
+
+def _card_folder(record: Any, distribution: str, name: str, catalog: Catalog) -> Path:
+    """Where the task card lies today: with its plugin, or where it lay when it was a file."""
+    if distribution == "local":
+        return Path(record["cards"]["task_folder"])
+    _, head = catalog.find("task", f"{distribution}:{name}")
+    return head.path.parent
+
+
+def _no_adapter(_device: str | None) -> Adapter:
+    raise UsageError("scoring asks no model")
+
+
+def rescore(
+    path: Path,
+    catalog: Catalog,
+    *,
+    data_root: str | None = None,
+    workers: int | None = None,
+    reporter: Reporter | None = None,
+    stop: Stop | None = None,
+) -> ResultCard:
+    """Scores the kept answers of a run anew and replaces its scores and card.
+
+    The old scores stay in place until the new ones are complete. Attempts that were never made
+    stay missing; answers that were not kept keep no score.
+    """
+    reporter = reporter or Silent()
+    stop = stop or Stop()
+    path = path.resolve()
+    job = reopen(path, catalog, data_root=data_root)
+    store = RunStore(path)
+    store.lock()
+    started = time.monotonic()
+    try:
+        store.begin_rescore(job.score_digest)
+        todo = Rescoring(job, store)
+        reporter.job_start(job, 0)
+        pipeline = Pipeline(
+            job,
+            store,
+            Keeper(job, store, None, keep="all"),
+            workers=workers,
+            stop=stop,
+            on_attempt=lambda status: reporter.attempt(job, status),
+        )
+        pipeline.run(todo, None)
+        if stop.soft.is_set():
+            raise UsageError("stopped: the old scores stay as they were")
+        store.end_rescore(job.score_digest)
+        card = build_card(
+            job, store, results_folder(job), catalog=catalog, bounds=_old_bounds(path),
+            wall_s=time.monotonic() - started, fresh=0,
+        )  # fmt: skip
+        write_card(path, card)
+    finally:
+        store.close()
+    reporter.job_end(job, card)
+    return card
+
+
+def _old_bounds(path: Path) -> dict[str, Bound | None]:
+    """Ceiling and floor as the run's last card has them."""
+    try:
+        card = read_card(path)
+    except NotRunnable:
+        return {}
+    return {"ceiling": card.ceiling, "floor": card.floor}
+
+
+def results_folder(job: Job) -> Path:
+    """The results folder that a run lies in, above runs/<model>/<task>@<protocol>/<run>."""
+    depth = len(Path(job.model.folder).parts) + len(Path(job.task.ref.path).parts) + 1
+    return job.path.resolve().parents[depth]

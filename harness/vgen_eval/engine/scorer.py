@@ -1,0 +1,90 @@
+"""From a kept answer to a score line: decode, substitute on failure, update the metrics."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from vgen_eval.engine.tasks import Codec, Task
+from vgen_eval.errors import NoValidTarget, Undecodable
+from vgen_eval.types import STATUS_GROUP, Prediction, Sample, Scene, Status
+
+__all__ = ["score_attempt", "score_key", "unscored"]
+
+log = logging.getLogger(__name__)
+
+
+def score_key(line: Mapping[str, Any]) -> str:
+    """Ties a score to the very prediction it was made of: status and answer."""
+    answer = line.get("answer")
+    return f"{line['status']}:{answer['sha256'] if answer else ''}"
+
+
+def unscored(line: Mapping[str, Any], status: Status, reason: str) -> dict[str, Any]:
+    """The score line of an attempt that has no score."""
+    record = {
+        "sample": line["sample"],
+        "attempt": line["attempt"],
+        "of": score_key(line),
+        "status": status,
+    }
+    if reason:
+        record["reason"] = reason
+    return record
+
+
+def score_attempt(
+    task: Task, codec: Codec, line: Mapping[str, Any], answer: Any, sample: Sample, scene: Scene
+) -> dict[str, Any]:
+    """The score line of a prediction line.
+
+    `answer` as decoders take it, None when the attempt gave none; an Undecodable stands for an
+    answer whose bytes could not be read. A model failure is scored as the protocol's failure
+    value, through the same metrics.
+    """
+    status: Status = line["status"]
+    reason = line.get("reason", "")
+    prediction: Prediction | None = None
+    try:
+        if STATUS_GROUP[status] in ("infrastructure", "data_fault"):
+            return unscored(line, status, reason)
+        if status == "ok":
+            try:
+                if isinstance(answer, Undecodable):
+                    raise answer
+                prediction = codec.decoder.decode(answer, scene)
+            except Undecodable as exc:
+                status, reason = "undecodable", exc.what
+        record = unscored(line, status, reason)
+        substitute = prediction is None
+        if prediction is None:
+            if task.failure is None:
+                return record
+            prediction = task.failure.decode(None, scene)
+        record["flags"] = list(prediction.flags)
+        record["prediction"] = dict(prediction.summary)
+        record["substitute"] = substitute
+        record["statistics"], record["values"] = _measure(task, prediction, sample)
+        return record
+    except NoValidTarget as exc:
+        return unscored(line, "no_valid_target", exc.what)
+    # decoders and metrics are anyone's code: what they raise is this attempt's error, no more
+    except Exception as exc:
+        log.exception("%s: scoring failed", line["sample"])
+        return unscored(line, "error", f"scoring raised {type(exc).__name__}: {exc}")
+
+
+def _measure(
+    task: Task, prediction: Prediction, sample: Sample
+) -> tuple[dict[str, Any], dict[str, float | None]]:
+    statistics: dict[str, Any] = {}
+    values: dict[str, float | None] = {}
+    for named in task.metrics:
+        found = named.metric.update(prediction.value, sample.target, sample.valid)
+        statistics[named.key] = found
+        for key, value in named.metric.compute(found).items():
+            finite = value is not None and math.isfinite(value)
+            values[named.prefix + key] = float(value) if finite and value is not None else None
+    return statistics, values

@@ -1,0 +1,53 @@
+"""What a user asks of a run: the options of `evaluate`, the CLI and `--config run.yaml`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+__all__ = ["RETRY_DEFAULT", "Settings"]
+
+RETRY_DEFAULT = ("error", "timeout", "judge_error", "bad_sample")
+"""What a bare --retry-failed runs again: all that is not the model's own doing."""
+
+Count = Annotated[int, msgspec.Meta(ge=1)]
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+Failure = Literal[
+    "error", "timeout", "judge_error", "bad_sample", "refused", "no_answer", "missing"
+]
+
+
+def _doc(text: str) -> msgspec.Meta:
+    return msgspec.Meta(description=text)
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One request to run tasks with models."""
+
+    tasks: Annotated[tuple[str, ...], _doc("Names, globs, card files, suite:NAME, or all.")] = ()
+    models: Annotated[tuple[str, ...], _doc("Names of models or adapters, or card files.")] = ()
+    model_args: Annotated[Mapping[str, Any], _doc("Options of the adapter (-M).")] = {}
+    set: Annotated[Mapping[str, Any], _doc("Card overrides: generation.seed, protocol.x.")] = {}
+    answer: Annotated[str | None, _doc("Answer form to use instead of the first that fits.")] = None
+    prompt: Annotated[tuple[str, ...], _doc("Prompt variants: short, mid, long.")] = ()
+    samples: Annotated[tuple[str, ...], _doc("Ids of the samples to run.")] = ()
+    limit: Annotated[Count | None, _doc("At most so many samples a task.")] = None
+    attempts: Annotated[Count | None, _doc("Repeats of each sample.")] = None
+    batch_size: Annotated[Count | None, _doc("Requests a call at most.")] = None
+    device: Annotated[str | None, _doc("Device for local models: cpu, cuda, mps.")] = None
+    workers: Annotated[Count | None, _doc("Threads that load and score.")] = None
+    data_root: Annotated[str | None, _doc("Folder of the data sets (else $VGEN_DATA).")] = None
+    output: Annotated[str, _doc("Results folder.")] = "results"
+    keep: Annotated[
+        Literal["all", "failed", "none"], _doc("Which raw answers stay on disk once scored.")
+    ] = "all"
+    fresh: Annotated[bool, _doc("Start another run beside one that is there.")] = False
+    retry_failed: Annotated[
+        tuple[Failure, ...], _doc("Kinds of failed attempts to run again.")
+    ] = ()
+    fail_over: Annotated[
+        Share | None, _doc("Share of failed attempts above which the exit code is 1.")
+    ] = None
+    bounds: Annotated[bool, _doc("Run ceiling and floor beside the models.")] = True

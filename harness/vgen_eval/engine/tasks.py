@@ -1,0 +1,331 @@
+"""Tasks as a run needs them: protocol, data, decoder, encoder, metrics."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import msgspec
+
+from vgen_eval import cards, jsonio
+from vgen_eval.cards.records import (
+    AnswerCard,
+    MetricCard,
+    ProtocolCard,
+    SuiteCard,
+    TaskCard,
+)
+from vgen_eval.engine.models import HOME, LOCAL, is_path
+from vgen_eval.errors import CardError, MissingData, NotRunnable, Problem, UsageError, nearest
+from vgen_eval.types import Dataset, Decoder, Encoder, Item, Metric, Value
+
+if TYPE_CHECKING:
+    from vgen_eval.plugins import Catalog, Component
+
+__all__ = ["Codec", "NamedMetric", "Task", "TaskRef", "expand_tasks", "open_task"]
+
+SKIP = "skip"
+
+
+class TaskRef(msgspec.Struct, frozen=True, kw_only=True):
+    """A task@protocol that was asked for, and whether by its exact name."""
+
+    name: str
+    distribution: str
+    card: TaskCard
+    card_digest: str
+    folder: Path
+    """Where the card lies."""
+    protocol: str
+    exact: bool
+    suite: str | None = None
+
+    @property
+    def label(self) -> str:
+        """task@protocol, the distribution before it when it is not vgen-eval's own."""
+        prefix = "" if self.distribution in (HOME, LOCAL) else f"{self.distribution}:"
+        return f"{prefix}{self.name}@{self.protocol}"
+
+    @property
+    def path(self) -> str:
+        """Its part of a run's path."""
+        prefix = "" if self.distribution in (HOME, LOCAL) else f"{self.distribution}/"
+        return f"{prefix}{self.name}@{self.protocol}"
+
+
+class NamedMetric(msgspec.Struct, frozen=True):
+    """A metric of a protocol, under the name that tells it from the others there."""
+
+    key: str
+    """Its label, or its name."""
+    prefix: str
+    metric: Metric
+    info: Mapping[str, Any]
+    """Qualified name, version and options."""
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """What it reports, names and keys with the label before them."""
+        return tuple(
+            msgspec.structs.replace(v, name=self.prefix + v.name, of=self.prefix + v.of)
+            for v in self.metric.values
+        )
+
+
+class Codec(msgspec.Struct, frozen=True, kw_only=True):
+    """How one answer form is read and written under a protocol."""
+
+    answer: AnswerCard
+    decoder: Decoder
+    encoder: Encoder | None
+    info: Mapping[str, Any]
+    """Qualified names, versions and options, for identities and the result card."""
+
+
+class Task:
+    """A task under one protocol, its data set opened and its components built."""
+
+    def __init__(
+        self, ref: TaskRef, protocol: ProtocolCard, dataset: Dataset, items: Sequence[Item],
+        catalog: Catalog, reader: Component,
+    ) -> None:  # fmt: skip
+        self.ref = ref
+        self.protocol = protocol
+        self.dataset = dataset
+        self.items = tuple(items)
+        self.reader = {"name": reader.qualified, "version": reader.obj.version}
+        self._catalog = catalog
+        self._home = HOME if ref.distribution == LOCAL else ref.distribution
+        self._codecs: dict[str, Codec] = {}
+        self.metrics = tuple(self._metric(card) for card in protocol.metrics)
+        self.primary = self._primary()
+        self.failure, self.failure_info = self._failure()
+        self.fingerprint = dataset.fingerprint()
+
+    def _build(self, kind: str, name: str, options: Mapping[str, Any]) -> tuple[Any, Any]:
+        component = self._catalog.component(kind, name, home=self._home)
+        read = cards.convert(
+            component.obj.Options, options, file=self.ref.name, path=f"{kind} {name}: options"
+        )
+        info = {
+            "name": component.qualified,
+            "version": component.obj.version,
+            "options": msgspec.to_builtins(read),
+        }
+        if component.dist != HOME:
+            info["distribution_version"] = component.dist_version
+        return component.obj(read), info
+
+    def _metric(self, card: MetricCard) -> NamedMetric:
+        metric, info = self._build("metric", card.name, card.options)
+        prefix = f"{card.label}." if card.label else ""
+        return NamedMetric(card.label or card.name, prefix, metric, info)
+
+    def _primary(self) -> Value:
+        values: dict[str, Value] = {}
+        keys: set[str] = set()
+        for metric in self.metrics:
+            own = {value.of for value in metric.values}
+            for value in metric.values:
+                if value.name in values or value.of in keys:
+                    self._fault(f"two metrics report '{value.name}': give one of them a label")
+                values[value.name] = value
+            keys |= own
+        if self.protocol.primary not in values:
+            self._fault(
+                f"primary '{self.protocol.primary}' is no value of its metrics."
+                f"{nearest(self.protocol.primary, values)}"
+            )
+        return values[self.protocol.primary]
+
+    def _fault(self, message: str) -> NoReturn:
+        path = f"protocols.{self.ref.protocol}"
+        raise CardError([Problem(message, file=self.ref.name, path=path)])
+
+    def _failure(self) -> tuple[Decoder | None, Any]:
+        if self.protocol.failure_value == SKIP:
+            return None, SKIP
+        return self._build("decoder", self.protocol.failure_value, self.protocol.failure_options)
+
+    def codec(self, answer: AnswerCard) -> Codec:
+        """Decoder and encoder of an answer form, built once.
+
+        A form without an encoder has no ceiling; that is no fault of the runs that need none.
+        """
+        if answer.form not in self._codecs:
+            decoder, read = self._build("decoder", answer.decoder or answer.form, answer.options)
+            try:
+                encoder, written = self._build(
+                    "encoder", answer.encoder or answer.form, answer.encoder_options
+                )
+            except UsageError:
+                if answer.encoder is not None:
+                    raise
+                encoder, written = None, None
+            self._codecs[answer.form] = Codec(
+                answer=answer,
+                decoder=decoder,
+                encoder=encoder,
+                info={"decoder": read, "encoder": written},
+            )
+        return self._codecs[answer.form]
+
+    def identity(self, codec: Codec) -> dict[str, Any]:
+        """All of the task that can change a request, an answer or a score."""
+        card = cards.identity(self.ref.card)
+        protocol = cards.identity(self.protocol)
+        return {
+            "task": f"{self.ref.distribution}:{self.ref.name}",
+            "version": self.ref.card.version,
+            "dataset": card["dataset"],
+            "data": self.fingerprint,
+            "protocol": {k: v for k, v in protocol.items() if k not in ("answers", "extends")},
+            "answer": {k: v for k, v in cards.identity(codec.answer).items() if k != "prompt"},
+        }
+
+    def score_digest(self, codec: Codec) -> str:
+        """Digest of all that turns a kept answer into a score, component versions included."""
+        return jsonio.digest(
+            {
+                "data": self.fingerprint,
+                "reader": self.reader,
+                "decoder": codec.info["decoder"],
+                "failure": self.failure_info,
+                "metrics": [[metric.key, metric.info] for metric in self.metrics],
+                "primary": self.protocol.primary,
+            }
+        )[:16]
+
+
+def expand_tasks(
+    names: Sequence[str], catalog: Catalog, *, notices: list[str]
+) -> Iterator[TaskRef]:
+    """The tasks that the names mean, each once, in the order asked for.
+
+    `all` and globs give every task's default protocol; suites theirs. UsageError for a name or a
+    glob that means nothing.
+    """
+    seen: set[tuple[str, str, str]] = set()
+    for name in names:
+        for ref in _expand(name, catalog, notices):
+            key = (ref.distribution, ref.name, ref.protocol)
+            if key not in seen:
+                seen.add(key)
+                yield ref
+
+
+def _expand(name: str, catalog: Catalog, notices: list[str]) -> Iterator[TaskRef]:
+    if name.startswith("suite:"):
+        plugin, head = catalog.find("suite", name.removeprefix("suite:"), notices=notices)
+        suite = cards.load_card(head.path).record
+        assert isinstance(suite, SuiteCard)
+        for member in suite.tasks:
+            yield _named(member, catalog, home=plugin.name, notices=notices, suite=suite.suite)
+        return
+    pattern, _, protocol = name.partition("@")
+    if name != "all" and not any(c in pattern for c in "*?["):
+        yield _named(name, catalog, home=None, notices=notices)
+        return
+    found = False
+    for plugin, head in catalog.heads("task"):
+        qualified = f"{plugin.name}:{head.name}"
+        if pattern == "all" or any(fnmatch.fnmatchcase(n, pattern) for n in (head.name, qualified)):
+            loaded = cards.load_card(head.path)
+            assert isinstance(loaded.record, TaskCard)
+            if protocol and protocol not in loaded.record.protocols:
+                continue
+            found = True
+            yield _ref(loaded, plugin.name, protocol, exact=False)
+    if not found:
+        raise UsageError(f"no task matches '{name}'")
+
+
+def _named(
+    name: str, catalog: Catalog, *, home: str | None, notices: list[str], suite: str | None = None
+) -> TaskRef:
+    bare, at, protocol = name.rpartition("@")
+    bare = bare if at else name
+    protocol = protocol if at else ""
+    if is_path(bare):
+        path = Path(bare).expanduser()
+        if not path.is_file():
+            raise UsageError(f"no card file '{bare}'")
+        loaded, distribution = cards.load_card(path), LOCAL
+    else:
+        plugin, head = catalog.find("task", bare, home=home, notices=notices)
+        loaded, distribution = cards.load_card(head.path), plugin.name
+    if not isinstance(loaded.record, TaskCard):
+        raise UsageError(f"{bare} is a {loaded.kind} card, not a task card")
+    return _ref(loaded, distribution, protocol, exact=suite is None, suite=suite)
+
+
+def _ref(
+    loaded: cards.LoadedCard, distribution: str, protocol: str, *, exact: bool,
+    suite: str | None = None,
+) -> TaskRef:  # fmt: skip
+    card = loaded.record
+    assert isinstance(card, TaskCard)
+    return TaskRef(
+        name=card.task,
+        distribution=distribution,
+        card=card,
+        card_digest=loaded.card_digest,
+        folder=loaded.path.parent,
+        protocol=protocol or card.default_protocol,
+        exact=exact,
+        suite=suite,
+    )
+
+
+def open_task(
+    ref: TaskRef, catalog: Catalog, *, overrides: Mapping[str, Any], data_root: str | None
+) -> Task:
+    """The task with its data set open; NotRunnable when the data or a plugin is missing."""
+    protocol = cards.protocol(ref.card, ref.protocol)
+    if overrides:
+        protocol = cards.override(protocol, overrides)
+    home = HOME if ref.distribution == LOCAL else ref.distribution
+    reader = catalog.component("dataset", ref.card.dataset.reader, home=home)
+    options = cards.convert(
+        reader.obj.Options, ref.card.dataset.options, file=ref.name, path="dataset.options"
+    )
+    root = _data_root(ref.card.dataset.root, data_root)
+    dataset: Dataset = reader.obj(options, root=root, folder=ref.folder)
+    items = dataset.index()
+    _check_index(ref, items)
+    return Task(ref, protocol, dataset, items, catalog, reader)
+
+
+def _data_root(below: str | None, data_root: str | None) -> Path | None:
+    if below is None:
+        return None
+    base = data_root or os.environ.get("VGEN_DATA")
+    if not base:
+        raise MissingData(
+            f"data not found: {below}", cure="name the data folder: --data-root DIR or $VGEN_DATA"
+        )
+    root = (Path(base).expanduser() / below).resolve()
+    if not root.is_relative_to(Path(base).expanduser().resolve()):
+        raise MissingData(f"data not found: '{below}' leads out of the data folder")
+    if not root.is_dir():
+        raise MissingData(
+            f"data not found: {root} is no folder", cure="see --data-root and $VGEN_DATA"
+        )
+    return root
+
+
+def _check_index(ref: TaskRef, items: Sequence[Item]) -> None:
+    seen: set[str] = set()
+    for item in items:
+        if item.id in seen:
+            raise NotRunnable(f"{ref.name}: two samples have the id '{item.id}'")
+        seen.add(item.id)
+    expected = ref.card.dataset.n
+    if expected is not None and len(items) != expected:
+        raise MissingData(
+            f"{ref.name}: {expected} samples expected, {len(items)} found",
+            cure="complete the data, or use the release that the card names",
+        )

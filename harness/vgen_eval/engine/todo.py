@@ -1,0 +1,130 @@
+"""What is left of a run: attempts to generate, and answers that only lack their score."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from vgen_eval import jsonio
+from vgen_eval.engine.plan import Job
+from vgen_eval.engine.scorer import score_key, unscored
+from vgen_eval.store.journal import read_lines
+from vgen_eval.store.run import RunStore
+from vgen_eval.types import Item
+
+__all__ = ["Rescoring", "Todo", "Work"]
+
+GENERATE, SCORE, FINISHED, SKIPPED = 0, 1, 2, 3
+
+
+class Work(msgspec.Struct, frozen=True):
+    """One sample: attempts to generate, and prediction lines that only lack their score."""
+
+    item: Item
+    generate: tuple[int, ...]
+    score: tuple[Mapping[str, Any], ...]
+
+
+class Todo:
+    """What a resume has to do. A line that is there and scored is never touched."""
+
+    def __init__(self, job: Job, store: RunStore, *, retry: Sequence[str] = ()) -> None:
+        """`retry`: statuses whose attempts are made again."""
+        self._job = job
+        self._store = store
+        self._rows = job.rows()
+        self._states = bytearray(len(self._rows))
+        self._offsets = array("q", [-1]) * len(self._rows)
+        self._read(frozenset(retry))
+
+    def _read(self, retry: frozenset[str]) -> None:
+        scored = self._made_of()
+        for offset, line in read_lines(self._store.predictions_path):
+            row = self._rows.of(line)
+            if row < 0:
+                continue
+            self._offsets[row] = offset
+            self._states[row] = self._state(line, retry, scored=scored[row] == _hash(line))
+
+    def _made_of(self) -> array[int]:
+        """Of each attempt's score: a hash of the prediction it was made of; 0 for none.
+
+        A score that failed to be made counts as none.
+        """
+        made = array("q", [0]) * len(self._rows)
+        for _, record in read_lines(self._store.scores_path(self._job.score_digest)):
+            row = self._rows.of(record)
+            if row >= 0:
+                failed = record["status"] == "error" and record["of"].startswith("ok:")
+                made[row] = 0 if failed else hash(record["of"])
+        return made
+
+    def _state(self, line: Mapping[str, Any], retry: frozenset[str], *, scored: bool) -> int:
+        status = line["status"]
+        if status in retry:
+            return GENERATE
+        if scored:
+            return FINISHED
+        # an answer that was thrown away after scoring is no loss; one that vanished before is
+        lost = status == "ok" and not self._store.intact(line["answer"])
+        return GENERATE if lost else SCORE
+
+    @property
+    def finished(self) -> int:
+        """Attempts that need nothing."""
+        return self._states.count(FINISHED)
+
+    @property
+    def needs_model(self) -> bool:
+        """Whether anything is to be generated."""
+        return GENERATE in self._states
+
+    def __bool__(self) -> bool:
+        return GENERATE in self._states or SCORE in self._states
+
+    def __iter__(self) -> Iterator[Work]:
+        attempts = self._job.attempts
+        for at, item in enumerate(self._job.items):
+            rows = range(at * attempts, (at + 1) * attempts)
+            generate = tuple(r - rows.start for r in rows if self._states[r] == GENERATE)
+            score = tuple(self._line(r) for r in rows if self._states[r] == SCORE)
+            if generate or score:
+                yield Work(item, generate, score)
+
+    def _line(self, row: int) -> dict[str, Any]:
+        with self._store.predictions_path.open("rb") as file:
+            file.seek(self._offsets[row])
+            line: dict[str, Any] = jsonio.loads(file.readline())
+        return line
+
+
+class Rescoring(Todo):
+    """Everything that was answered, to be scored anew; what was not kept keeps its old score."""
+
+    def _read(self, retry: frozenset[str]) -> None:
+        digest = self._job.score_digest
+        for at in range(len(self._states)):
+            self._states[at] = SKIPPED
+        lost: dict[int, Mapping[str, Any]] = {}
+        for offset, line in read_lines(self._store.predictions_path):
+            row = self._rows.of(line)
+            if row < 0:
+                continue
+            self._offsets[row] = offset
+            gone = line["status"] == "ok" and not self._store.intact(line["answer"])
+            self._states[row] = SKIPPED if gone else SCORE
+            lost.pop(row, None)
+            if gone:
+                lost[row] = unscored(line, "error", "the answer was not kept")
+        for record in self._store.scores(digest, self._rows):
+            if self._rows.of(record) in lost:
+                lost[self._rows.of(record)] = record
+        for kept in lost.values():
+            self._store.append_score(digest, dict(kept))
+
+
+def _hash(line: Mapping[str, Any]) -> int:
+    return hash(score_key(line))

@@ -1,0 +1,264 @@
+"""Builds run.json and the result card of a job from what the run holds."""
+
+from __future__ import annotations
+
+import functools
+import os
+import platform
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from vgen_eval import cards
+from vgen_eval._version import __version__
+from vgen_eval.engine.models import HOME, LOCAL
+from vgen_eval.engine.plan import Job
+from vgen_eval.engine.settings import Settings
+from vgen_eval.results.card import Bound, ResultCard
+from vgen_eval.results.summarise import summarise
+from vgen_eval.store.run import RunStore
+
+if TYPE_CHECKING:
+    from vgen_eval.plugins import Catalog
+
+__all__ = ["build_card", "describe_run"]
+
+RUN_SCHEMA = 1
+
+
+def describe_run(job: Job, settings: Settings) -> dict[str, Any]:
+    """run.json: what was asked, in full, so that the run can be understood and re-scored alone."""
+    return {
+        "schema": RUN_SCHEMA,
+        "run": job.run_id,
+        "task": job.task.ref.label,
+        "model": job.model.qualified,
+        "answer": job.codec.answer.form,
+        "prompt": {"variant": job.variant, "text": job.prompt},
+        "selection": dict(job.selection),
+        "attempts": job.attempts,
+        "samples": [item.id for item in job.items],
+        "identity": job.identity,
+        "model_identity": job.model.identity(),
+        "score_digest": job.score_digest,
+        "cards": {
+            "task": msgspec.to_builtins(job.task.ref.card),
+            "task_folder": (
+                str(job.task.ref.folder.resolve()) if job.task.ref.distribution == LOCAL else None
+            ),
+            "model": msgspec.to_builtins(job.model.card),
+        },
+        "settings": {
+            key: value
+            for key, value in msgspec.to_builtins(settings).items()
+            if key in ("set", "model_args", "data_root", "keep", "device", "batch_size")
+        },
+        "versions": _versions(),
+        "hardware": _hardware(),
+        "created": _now(),
+    }
+
+
+def build_card(
+    job: Job,
+    store: RunStore,
+    results: Path,
+    *,
+    catalog: Catalog,
+    bounds: Mapping[str, Bound | None],
+    wall_s: float,
+    fresh: int,
+    device: str | None = None,
+    unknown_ids: Sequence[str] = (),
+) -> ResultCard:
+    """The result card of a run, from its scores file; `fresh`: attempts made in `wall_s`."""
+    scores, counts = summarise(job, store, unknown_ids=unknown_ids)
+    return ResultCard(
+        run=str(job.path.relative_to(results)),
+        complete=counts.infrastructure == 0 and counts.not_run == 0,
+        task=job.task.ref.name,
+        protocol=job.task.ref.protocol,
+        model=job.model.name,
+        answer=job.codec.answer.form,
+        prompt=job.variant,
+        primary=job.task.protocol.primary,
+        counts=counts,
+        scores=scores,
+        ceiling=bounds.get("ceiling"),
+        floor=bounds.get("floor"),
+        content_digest=store.content_digest(job.score_digest, job.rows()),
+        task_info=_task_info(job),
+        protocol_info=_protocol_info(job),
+        model_info=_model_info(job),
+        dataset_info=_dataset_info(job),
+        selection={
+            "rule": dict(job.selection) or "all",
+            "samples": len(job.items),
+            "of": len(job.task.items),
+            "attempts": job.attempts,
+        },
+        plugins=_plugins(job, catalog),
+        versions=_versions(),
+        hardware=_hardware(),
+        volatile=_volatile(job, store, wall_s=wall_s, fresh=fresh, device=device),
+    )
+
+
+def _task_info(job: Job) -> dict[str, Any]:
+    ref = job.task.ref
+    return {
+        "distribution": ref.distribution,
+        "version": ref.card.version,
+        "family": ref.card.family,
+        "title": ref.card.title,
+        "card_digest": ref.card_digest,
+        "identity_digest": cards.identity_digest(ref.card),
+    }
+
+
+def _protocol_info(job: Job) -> dict[str, Any]:
+    protocol = job.task.protocol
+    base = int(job.model.card.generation.get("seed", 0))
+    return {
+        "title": protocol.title,
+        "source": protocol.source,
+        "prompt_text": job.prompt,
+        "choices": list(job.codec.answer.choices),
+        "input": msgspec.to_builtins(protocol.input),
+        "decoder": job.codec.info["decoder"],
+        "encoder": job.codec.info["encoder"],
+        "metrics": {metric.key: metric.info for metric in job.task.metrics},
+        "failure_value": job.task.failure_info,
+        "seed_rule": protocol.seed,
+        "seed_base": base,
+        "sampling": msgspec.to_builtins(protocol.sampling),
+        "score_digest": job.score_digest,
+    }
+
+
+def _model_info(job: Job) -> dict[str, Any]:
+    model, card = job.model, msgspec.to_builtins(job.model.card)
+    kept = (
+        "title", "role", "checkpoint", "options", "generation", "licence", "source", "developer",
+        "availability", "exposure", "verified", "price",
+    )  # fmt: skip
+    return {
+        "distribution": model.distribution,
+        "adapter": model.adapter,
+        "adapter_version": model.adapter_version,
+        **{key: card[key] for key in kept},
+        "card_digest": model.card_digest,
+        "identity_digest": model.identity_digest(),
+    }
+
+
+def _dataset_info(job: Job) -> dict[str, Any]:
+    dataset = msgspec.to_builtins(job.task.ref.card.dataset)
+    dropped = ("hashes", "sizes")
+    return {
+        **{key: value for key, value in dataset.items() if key not in dropped},
+        "reader": job.task.reader,
+        "fingerprint": job.task.fingerprint,
+        "n": len(job.task.items),
+    }
+
+
+def _plugins(job: Job, catalog: Catalog) -> tuple[Mapping[str, Any], ...]:
+    """The distributions whose cards or components took part, with version and origin."""
+    used = {HOME, job.task.ref.distribution, job.model.distribution}
+    infos = [
+        job.task.reader, job.codec.info["decoder"], job.codec.info["encoder"],
+        *(metric.info for metric in job.task.metrics), {"name": job.model.adapter},
+    ]  # fmt: skip
+    used |= {info["name"].partition(":")[0] for info in infos if info and ":" in info["name"]}
+    return tuple(
+        {"name": plugin.name, "version": plugin.version, "origin": dict(catalog.provenance(plugin))}
+        for plugin in catalog.plugins
+        if plugin.name in used
+    )
+
+
+@functools.cache
+def _versions() -> dict[str, str]:
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {"vgen-eval": __version__, "python": platform.python_version()}
+    names = (
+        "numpy", "opencv-python-headless", "scikit-image", "Pillow", "msgspec",
+        "torch", "diffusers", "transformers",
+    )  # fmt: skip
+    for name in names:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+@functools.cache
+def _hardware() -> dict[str, Any]:
+    memory = None
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        memory = round(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30, 1)
+    return {
+        "system": platform.system(),
+        "machine": platform.machine(),
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "memory_gib": memory,
+    }
+
+
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor()
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def _peak_memory_mb() -> float | None:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / (2**20 if sys.platform == "darwin" else 2**10), 1)
+
+
+def _volatile(
+    job: Job, store: RunStore, *, wall_s: float, fresh: int, device: str | None
+) -> dict[str, Any]:
+    costs: list[float] = []
+    busy = 0.0
+    timed = tries = reused = 0
+    for line in store.predictions(job.rows()):
+        fact = line.get("volatile", {})
+        if fact.get("cost_usd") is not None:
+            costs.append(fact["cost_usd"])
+        busy += fact.get("seconds", 0.0)
+        timed += "seconds" in fact
+        tries += fact.get("tries", 0)
+        reused += "cached" in fact
+    return {
+        "finished": _now(),
+        "wall_s": round(wall_s, 3),
+        "attempts_this_time": fresh,
+        "model_s": round(busy, 3),
+        "images_per_minute": round(60 * timed / busy, 2) if busy > 0 else None,
+        "peak_memory_mb": _peak_memory_mb(),
+        "cost_usd": round(sum(costs), 6) if costs else None,
+        "tries": tries,
+        "reused": reused,
+        "device": device,
+    }

@@ -1,0 +1,198 @@
+"""`result_card.md`: the card for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from vgen_eval.results.card import Bound, ResultCard, Score
+from vgen_eval.statistics import Interval
+
+__all__ = ["format_value", "plain", "render"]
+
+
+def plain(text: object) -> str:
+    """Text from cards and models on one line, harmless in Markdown tables and HTML views."""
+    line = " ".join(str(text).split())
+    line = "".join(c for c in line if c.isprintable())
+    return line.replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|").replace("`", "'")
+
+
+def format_value(value: float | None, unit: str = "") -> str:
+    """A number as tables show it: four significant digits, at most four decimals."""
+    if value is None:
+        return "-"
+    text = f"{value:.4g}" if abs(value) < 1e6 else f"{value:.3e}"
+    return f"{text} {unit}".rstrip()
+
+
+def render(card: ResultCard) -> str:
+    """The card as Markdown."""
+    parts = [
+        f"# {plain(card.task)}@{plain(card.protocol)}: {plain(card.model)}\n",
+        _headline(card),
+        _scores(card),
+        _breakdown(card),
+        _attempts(card),
+        _statuses(card),
+        _section("Prompt", _prompt(card)),
+        _section("Protocol", _pairs(card.protocol_info, leave=("prompt_text", "choices"))),
+        _section("Model", _pairs(card.model_info)),
+        _section("Task and data", _pairs({**card.task_info, **card.dataset_info})),
+        _section("Selection", _pairs(card.selection)),
+        _section("Plugins", _plugins(card.plugins)),
+        _section("Versions", _pairs(card.versions)),
+        _section("Hardware", _pairs(card.hardware)),
+        _section("This time (may differ between equal runs)", _pairs(card.volatile)),
+        f"Run: `{plain(card.run)}`  \nContent digest: `{card.content_digest}`  \n"
+        f"Schema: result card {card.schema_version}\n",
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _headline(card: ResultCard) -> str:
+    score = card.score()
+    arrow = "higher" if score.higher_is_better else "lower"
+    lines = [
+        f"**{score.metric} = {format_value(score.value, score.unit)}** "
+        f"({arrow} is better{_interval(score.ci95)})",
+        "",
+        f"- answered only: {format_value(score.answered_only, score.unit)}",
+        f"- ceiling: {_bound(card.ceiling, score)}",
+        f"- floor: {_bound(card.floor, score)}",
+        f"- answer form: {card.answer}; prompt: {card.prompt or 'none'}",
+        f"- {_state(card)}",
+    ]
+    if score.reason:
+        lines.insert(2, f"- no value: {plain(score.reason)}")
+    return "\n".join(lines) + "\n"
+
+
+def _state(card: ResultCard) -> str:
+    if card.complete:
+        return "complete"
+    counts = card.counts
+    return (
+        f"**incomplete**: {counts.not_run} not run, {counts.infrastructure} failed by "
+        "infrastructure; not to be ranked until they are run again (`--retry-failed`)"
+    )
+
+
+def _interval(interval: Interval) -> str:
+    if interval.low is None:
+        return f"; no interval: {interval.reason}" if interval.reason else ""
+    return (
+        f"; 95 % interval {format_value(interval.low)} to {format_value(interval.high)}, "
+        f"{interval.method}, {interval.clusters} groups"
+    )
+
+
+def _bound(bound: Bound | None, score: Score) -> str:
+    if bound is None:
+        return "not run"
+    return f"{format_value(bound.value, score.unit)} ({plain(bound.model)})"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    lines += ["| " + " | ".join(plain(cell) for cell in row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def _score_row(score: Score) -> tuple[str, ...]:
+    low, high = format_value(score.ci95.low), format_value(score.ci95.high)
+    return (
+        score.metric,
+        score.aggregation,
+        format_value(score.value, score.unit) if score.value is not None else f"- ({score.reason})",
+        f"[{low}, {high}]" if score.ci95.low is not None else f"- ({score.ci95.reason})",
+        format_value(score.answered_only),
+        str(score.n),
+    )
+
+
+def _scores(card: ResultCard) -> str:
+    chosen = [s for s in card.scores if s.subset == "all" and s.selection == "mean"]
+    head = ("metric", "aggregation", "value", "95 % interval", "answered only", "n")
+    return "## Scores\n\n" + _table(head, map(_score_row, chosen))
+
+
+def _breakdown(card: ResultCard) -> str:
+    chosen = [s for s in card.scores if s.subset != "all" and s.selection == "mean"]
+    if not chosen:
+        return ""
+    metrics = list(dict.fromkeys(s.metric for s in chosen))
+    by_subset: dict[str, dict[str, Score]] = {}
+    for score in chosen:
+        by_subset.setdefault(score.subset, {})[score.metric] = score
+    rows = [
+        (subset, *(format_value(found[m].value) for m in metrics), found[metrics[0]].n)
+        for subset, found in by_subset.items()
+    ]
+    return "## By tag\n\n" + _table(("subset", *metrics, "n"), rows)
+
+
+def _attempts(card: ResultCard) -> str:
+    chosen = [s for s in card.scores if s.subset == "all" and s.selection != "mean"]
+    if not chosen:
+        return ""
+    rows = [
+        (s.selection.removeprefix("best_of_"), s.metric, format_value(s.value, s.unit))
+        for s in chosen
+    ]
+    note = "The best attempt is picked by the truth: an upper bound, not a score to rank by.\n\n"
+    return "## Oracle best-of-p\n\n" + note + _table(("p", "metric", "value"), rows)
+
+
+def _statuses(card: ResultCard) -> str:
+    counts = card.counts
+    groups = (
+        ("expected", counts.expected), ("answered", counts.answered),
+        ("model failure", counts.model_failure), ("infrastructure", counts.infrastructure),
+        ("data fault (excluded)", counts.data_fault), ("not run", counts.not_run),
+    )  # fmt: skip
+    text = "## Attempts\n\n" + _table(("group", "attempts"), groups)
+    rows = [("status", k, v) for k, v in counts.statuses.items()]
+    rows += [("flag", k, v) for k, v in counts.flags.items()]
+    if rows:
+        text += "\n" + _table(("", "name", "attempts"), rows)
+    text += f"\nA model failure is scored as `{plain(counts.failure_value)}`.\n"
+    for label, ids in (("Missing", counts.missing_ids), ("Not of the task", counts.unknown_ids)):
+        if ids:
+            text += f"\n{label}: {', '.join(plain(i) for i in ids[:20])}"
+            text += f" and {len(ids) - 20} more\n" if len(ids) > 20 else "\n"
+    return text
+
+
+def _prompt(card: ResultCard) -> str:
+    text = str(card.protocol_info.get("prompt_text") or "")
+    return "".join(f"> {plain(line)}\n" for line in text.splitlines()) if text else "none\n"
+
+
+def _plugins(plugins: Sequence[Mapping[str, Any]]) -> str:
+    rows = [
+        (p["name"], p["version"], ", ".join(f"{k} {v}" for k, v in p["origin"].items()))
+        for p in plugins
+    ]
+    return _table(("distribution", "version", "origin"), rows)
+
+
+def _pairs(mapping: Mapping[str, Any], *, leave: Sequence[str] = ()) -> str:
+    return "".join(
+        f"- {plain(key)}: {_inline(value)}\n" for key, value in mapping.items() if key not in leave
+    )
+
+
+def _inline(value: Any) -> str:
+    if isinstance(value, Mapping):
+        if "name" in value and "options" in value:
+            options = _inline(value["options"]) if value["options"] else "no options"
+            return f"{plain(value['name'])} version {plain(value.get('version'))} ({options})"
+        return ", ".join(f"{plain(k)} {_inline(v)}" for k, v in value.items()) or "none"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(_inline(v) for v in value) or "none"
+    return "none" if value is None or value == "" else plain(value)
+
+
+def _section(title: str, body: str) -> str:
+    return f"## {title}\n\n{body}"

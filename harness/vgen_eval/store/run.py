@@ -1,0 +1,235 @@
+"""One run's directory: what was asked, what was answered, what it scored.
+
+run.json            what was asked
+predictions.jsonl   one line a finished attempt, append-only
+outputs/            raw answers, files named by sha256
+scores/<digest>.jsonl    what the answers came to under one protocol; derived
+result_card.json, .md    derived
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import socket
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from vgen_eval import jsonio
+from vgen_eval.answers import Packed
+from vgen_eval.errors import NotRunnable, RunLocked
+from vgen_eval.store.journal import Journal, storage_error
+from vgen_eval.store.rows import Rows
+
+__all__ = ["RunStore", "find_runs", "write_atomic"]
+
+
+def write_atomic(path: Path, data: bytes) -> None:
+    """The file is there whole or not at all: written beside, synced, renamed."""
+    # two threads may write one name at once: equal answers do
+    beside = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with beside.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError as exc:
+        with contextlib.suppress(OSError):
+            beside.unlink()
+        raise storage_error(path, exc) from exc
+
+
+class RunStore:
+    """Reads a run directory; writes it between `lock()` and `close()`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock_fd = -1
+        self._predictions: Journal | None = None
+        self._scores: dict[str, Journal] = {}
+
+    # --- what was asked -------------------------------------------------------------------
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """run.json; NotRunnable when the folder holds no run."""
+        try:
+            record = jsonio.loads((self.path / "run.json").read_bytes())
+        except FileNotFoundError:
+            raise NotRunnable(f"{self.path}: no run here (run.json is missing)") from None
+        except ValueError as exc:
+            raise NotRunnable(f"{self.path}/run.json: damaged: {exc}") from exc
+        if not isinstance(record, dict):
+            raise NotRunnable(f"{self.path}/run.json: damaged")
+        return record
+
+    def write_record(self, record: Mapping[str, Any]) -> None:
+        """Writes run.json."""
+        write_atomic(self.path / "run.json", jsonio.pretty(dict(record)).encode())
+
+    # --- one writer -----------------------------------------------------------------------
+
+    def lock(self) -> None:
+        """Becomes the writer; RunLocked, naming the holder, when another process is.
+
+        A flock goes with its process, however that ends.
+        """
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            fd = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as exc:
+            raise storage_error(self.path, exc) from exc
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            holder = os.pread(fd, 200, 0).decode("utf-8", "replace").strip() or "another process"
+            os.close(fd)
+            raise RunLocked(
+                f"{self.path} is being written by {holder}",
+                cure="wait for it to end, or give another --output",
+            ) from None
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
+        self._lock_fd = fd
+        for left_over in self.path.glob("**/.*.tmp"):  # of a writer that was killed
+            left_over.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Closes the journals and frees the lock."""
+        try:
+            for journal in [self._predictions, *self._scores.values()]:
+                if journal is not None:
+                    journal.close()
+        finally:
+            self._predictions = None
+            self._scores.clear()
+            if self._lock_fd >= 0:
+                os.close(self._lock_fd)
+                self._lock_fd = -1
+
+    # --- predictions ----------------------------------------------------------------------
+
+    @property
+    def predictions_path(self) -> Path:
+        """The journal of finished attempts."""
+        return self.path / "predictions.jsonl"
+
+    def append_prediction(self, line: dict[str, Any]) -> int:
+        """Writes the line of a finished attempt and returns its offset."""
+        if self._predictions is None:
+            self._predictions = Journal(self.predictions_path)
+        return self._predictions.append(line)
+
+    def predictions(self, rows: Rows | None = None) -> Iterator[dict[str, Any]]:
+        """The current line of each attempt by sample and attempt: a later one supersedes."""
+        return (rows or self.rows()).lines(self.predictions_path)
+
+    def rows(self) -> Rows:
+        """The attempts that run.json asks for."""
+        record = self.record
+        return Rows(record["samples"], record["attempts"])
+
+    # --- outputs --------------------------------------------------------------------------
+
+    def put(self, packed: Packed) -> dict[str, Any]:
+        """Keeps an answer and returns what its line says of it: the file comes first."""
+        if packed.data is None:
+            return {"sha256": packed.sha256, "value": packed.value}
+        name = packed.sha256 + packed.suffix
+        self.put_file(name, packed.data)
+        return {"sha256": packed.sha256, "file": name, "bytes": len(packed.data)}
+
+    def put_file(self, name: str, data: bytes) -> None:
+        """Keeps the bytes of an answer under its name; equal bytes are kept once."""
+        path = self.path / "outputs" / name
+        if not path.exists() or path.stat().st_size != len(data):
+            write_atomic(path, data)
+
+    def get(self, answer: Mapping[str, Any]) -> bytes | None:
+        """The bytes of a kept file, checked against its name; None when gone or altered."""
+        name = answer.get("file")
+        if not isinstance(name, str) or "/" in name or name.startswith("."):
+            return None
+        try:
+            data = (self.path / "outputs" / name).read_bytes()
+        except OSError:
+            return None
+        return data if hashlib.sha256(data).hexdigest() == answer["sha256"] else None
+
+    def intact(self, answer: Mapping[str, Any]) -> bool:
+        """Whether the answer is still kept, byte for byte."""
+        return "file" not in answer or self.get(answer) is not None
+
+    def drop(self, answer: Mapping[str, Any]) -> None:
+        """Deletes a kept file."""
+        if "file" in answer:
+            with contextlib.suppress(FileNotFoundError):
+                (self.path / "outputs" / answer["file"]).unlink()
+
+    # --- scores ---------------------------------------------------------------------------
+
+    def scores_path(self, digest: str) -> Path:
+        """The scores under one protocol digest."""
+        return self.path / "scores" / f"{digest}.jsonl"
+
+    def append_score(self, digest: str, line: dict[str, Any]) -> None:
+        """Writes the score line of an attempt."""
+        journal = self._scores.get(digest)
+        if journal is None:
+            path = self.scores_path(digest)
+            path.parent.mkdir(exist_ok=True)
+            journal = self._scores.setdefault(digest, Journal(path))
+        journal.append(line)
+
+    def begin_rescore(self, digest: str) -> None:
+        """From now on score lines go to a new file, beside the one that is there."""
+        beside = self._beside(digest)
+        beside.parent.mkdir(exist_ok=True)
+        beside.unlink(missing_ok=True)
+        self._scores[digest] = Journal(beside)
+
+    def end_rescore(self, digest: str) -> None:
+        """The new scores replace the old ones, whole."""
+        self._scores.pop(digest).close()
+        self._beside(digest).replace(self.scores_path(digest))
+
+    def _beside(self, digest: str) -> Path:
+        return self.path / "scores" / f".{digest}.new"
+
+    def scores(self, digest: str, rows: Rows | None = None) -> Iterator[dict[str, Any]]:
+        """The current score line of each attempt, by sample and attempt."""
+        return (rows or self.rows()).lines(self.scores_path(digest))
+
+    # --- equality -------------------------------------------------------------------------
+
+    def content_digest(self, scores_digest: str, rows: Rows | None = None) -> str:
+        """sha256 over the canonical current lines without `volatile`, by sample and attempt.
+
+        Two runs are equal when this is: however often they were interrupted, with however many
+        workers. Prediction lines come first, then the score lines under `scores_digest`.
+        """
+        total = hashlib.sha256()
+        for record in self.predictions(rows):
+            total.update(_canonical_line(record))
+        for record in self.scores(scores_digest, rows):
+            total.update(_canonical_line(record))
+        return total.hexdigest()
+
+
+def _canonical_line(record: Mapping[str, Any]) -> bytes:
+    return jsonio.canonical({k: v for k, v in record.items() if k != "volatile"}) + b"\n"
+
+
+def find_runs(root: Path) -> Iterator[Path]:
+    """Every run directory below a results folder, in order of name."""
+    for directory, folders, files in os.walk(root / "runs"):
+        folders.sort()
+        if "run.json" in files:
+            folders.clear()
+            yield Path(directory)

@@ -1,0 +1,45 @@
+"""The built-in plugin: every room's components, reached by the same hooks as anyone's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from vgen_eval.hookspecs import hookimpl
+
+from vgen_eval_plugins import baselines, counting, photographs, segmentation
+
+_ROOMS = (counting, segmentation, baselines, photographs)
+
+
+def _gather(kind: str) -> Mapping[str, str]:
+    return {name: target for room in _ROOMS for name, target in getattr(room, kind, {}).items()}
+
+
+@hookimpl
+def vgen_adapters() -> Mapping[str, str]:
+    """The baselines."""
+    return _gather("ADAPTERS")
+
+
+@hookimpl
+def vgen_datasets() -> Mapping[str, str]:
+    """Readers of the built-in samples."""
+    return _gather("DATASETS")
+
+
+@hookimpl
+def vgen_decoders() -> Mapping[str, str]:
+    """Decoders and failure values of the families."""
+    return _gather("DECODERS")
+
+
+@hookimpl
+def vgen_encoders() -> Mapping[str, str]:
+    """Encoders of the families."""
+    return _gather("ENCODERS")
+
+
+@hookimpl
+def vgen_metrics() -> Mapping[str, str]:
+    """Metrics of the families."""
+    return _gather("METRICS")

@@ -1,0 +1,114 @@
+"""What an error becomes: at most two lines on stderr, cause and cure, and an exit code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from vgen_eval.cli import PROGRAM, logs, terminal
+from vgen_eval.errors import (
+    CardError,
+    MissingExtra,
+    NotRunnable,
+    UsageError,
+    VgenEvalError,
+    nearest,
+)
+
+__all__ = ["as_usage", "report"]
+
+INTERNAL, INTERRUPTED, PIPE_CLOSED = 4, 130, 141
+
+
+def report(exc: BaseException) -> int:
+    """Says what went wrong and returns the exit code."""
+    if isinstance(exc, terminal.OutputClosed) or _is_from_click_echo(exc):
+        terminal.drop_stdout()
+        return PIPE_CLOSED
+    if isinstance(exc, (KeyboardInterrupt, click.Abort)):
+        terminal.note("error: interrupted")
+        return INTERRUPTED
+    if isinstance(exc, VgenEvalError):
+        _tell(exc.what, _cure(exc))
+        return exc.exit_code
+    if isinstance(exc, click.ClickException):
+        what, cure = _of_click(exc)
+        _tell(what, cure)
+        return 2
+    path = logs.write_traceback(exc)
+    _tell(f"internal error: {type(exc).__name__}: {exc}", f"the traceback is in {path}")
+    return INTERNAL
+
+
+def _is_from_click_echo(exc: BaseException) -> bool:
+    """Did click's help, or the last flush, find stdout closed? A plugin's own pipe is no such."""
+    trace = exc.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    ours = trace is not None and trace.tb_frame.f_globals.get("__name__") in (
+        "click.utils", "vgen_eval.cli",
+    )  # fmt: skip
+    return isinstance(exc, BrokenPipeError) and ours
+
+
+def _tell(what: str, cure: str | None) -> None:
+    terminal.note(f"error: {what}", *([cure] if cure else []))
+
+
+def _cure(exc: VgenEvalError) -> str | None:
+    cure = exc.cure
+    if isinstance(exc, CardError) and not Path(exc.problems[0].file).is_file():
+        cure = None  # `check` reads card files; these problems stand elsewhere
+    if not _has_traceback(exc):
+        return cure
+    path = logs.write_traceback(exc)
+    return f"{cure} (log: {path})" if cure else f"log: {path}"
+
+
+def _has_traceback(exc: VgenEvalError) -> bool:
+    """Is the cause somebody's code that failed, so that its traceback is worth reading?"""
+    if isinstance(exc, MissingExtra) and isinstance(exc.__cause__, ModuleNotFoundError):
+        return False
+    cause = exc.__cause__
+    return (
+        isinstance(exc, NotRunnable)
+        and cause is not None
+        and not isinstance(cause, (OSError, VgenEvalError))
+    )
+
+
+def as_usage(exc: CardError) -> UsageError:
+    """The problems of something that is no card file, such as options, as a usage error."""
+    first, count = exc.problems[0], len(exc.problems)
+    return UsageError(f"{first}{f' (and {count - 1} more)' if count > 1 else ''}")
+
+
+def _of_click(exc: click.ClickException) -> tuple[str, str | None]:
+    """Cause and cure in our form of what click says."""
+    ctx = getattr(exc, "ctx", None)
+    path = ctx.command_path if ctx is not None else PROGRAM
+    cure = f"{path} --help shows its options"
+    if isinstance(exc, click.NoSuchOption):
+        return f"no option '{exc.option_name}'.{_near_options(exc.option_name, ctx)}", cure
+    if isinstance(exc, click.MissingParameter) and exc.param is not None:
+        return f"{exc.param.make_metavar(ctx).rstrip('.')} is missing", cure  # type: ignore[arg-type]
+    if isinstance(exc, click.BadParameter) and exc.param is not None:
+        return f"{_name_of(exc.param)}: {exc.message.rstrip('.')}", cure
+    message = exc.format_message().rstrip(".")
+    return message[:1].lower() + message[1:], cure
+
+
+def _name_of(param: Any) -> str:
+    return str(max(param.opts, key=len)) if param.param_type_name == "option" else param.name
+
+
+def _near_options(name: str, ctx: click.Context | None) -> str:
+    known = [o for p in ctx.command.params for o in (*p.opts, *p.secondary_opts)] if ctx else []
+    # by the bare word: dashes would make every long option look alike
+    words = {option.lstrip("-"): option for option in known if option.startswith("--")}
+    near = nearest(name.lstrip("-"), words)
+    for word in sorted(words, key=len, reverse=True):
+        near = near.replace(f" {word}", f" {words[word]}")
+    return near

@@ -1,0 +1,101 @@
+"""Log records as one line each on stderr; tracebacks go to a file that the line names."""
+
+from __future__ import annotations
+
+import logging
+import os
+import tempfile
+import traceback
+from pathlib import Path
+
+from vgen_eval.cli import PROGRAM, terminal
+
+__all__ = ["LEVELS", "setup", "write_traceback"]
+
+LEVELS = ("debug", "info", "warning", "error")
+REPEATS = 5
+"""Lines of one kind that reach the terminal; a thousand bad samples need not scroll by."""
+
+
+class _LogFile:
+    """The log of this process, made when there is something to write."""
+
+    def __init__(self) -> None:
+        self.folder: Path | None = None
+        self._path: Path | None = None
+
+    def write(self, text: str) -> Path | None:
+        """Adds to the file and says where it is; None when nowhere can be written."""
+        try:
+            path = self._path = self._path or self._open()
+            with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
+                file.write(text.rstrip("\n") + "\n")
+        except OSError:
+            return None
+        return path
+
+    def _open(self) -> Path:
+        name = f"{PROGRAM}-{os.getpid()}.log"
+        if self.folder is not None:
+            path = self.folder / "logs" / name
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.open("a").close()
+            except OSError:
+                pass
+            else:
+                return path
+        return Path(tempfile.mkdtemp(prefix=f"{PROGRAM}-")) / name
+
+    def use(self, folder: Path) -> None:
+        """Writes below this results folder from now on."""
+        self.folder, self._path = folder, None
+
+
+_file = _LogFile()
+
+
+class _Handler(logging.Handler):
+    """One line a record, to stderr as it is at that moment; the rest to the log file."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen: dict[tuple[str, str], int] = {}
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            line = f"{record.levelname.lower()}: {record.getMessage().strip()}"
+            path = None
+            if record.exc_info and record.exc_info[1] is not None:
+                fault = record.exc_info[1]
+                path = _file.write(line + "\n" + "".join(traceback.format_exception(fault)))
+                if str(fault) not in line:
+                    line += f": {type(fault).__name__}: {fault}"
+            key = (record.name, str(record.msg))
+            count = self._seen[key] = self._seen.get(key, 0) + 1
+            if count > REPEATS:
+                path = path or _file.write(line)
+                if count == REPEATS + 1:
+                    terminal.note(f"{record.levelname.lower()}: more of these go to {path}")
+            else:
+                terminal.note(line + (f" (log: {path})" if path else ""))
+        except Exception:
+            self.handleError(record)
+
+
+def setup(level: str, results: Path) -> None:
+    """Sends log records of this level and above to stderr, tracebacks below the results folder."""
+    _file.use(results)
+    root = logging.getLogger()
+    for handler in [h for h in root.handlers if isinstance(h, _Handler)]:
+        root.removeHandler(handler)
+    root.addHandler(_Handler())
+    root.setLevel(level.upper())
+    # Pillow tells of every chunk of every PNG
+    logging.getLogger("PIL").setLevel(max(logging.INFO, root.level))
+    logging.captureWarnings(True)
+
+
+def write_traceback(exc: BaseException) -> Path | None:
+    """Puts the traceback into the log file and says where that is."""
+    return _file.write("".join(traceback.format_exception(exc)))

@@ -1,0 +1,178 @@
+"""What a run came to: the table, what was skipped and why, where everything is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from vgen_eval.cli import terminal
+from vgen_eval.cli.numbers import duration, interval, number
+from vgen_eval.cli.suites import model_label, print_suites, task_label
+from vgen_eval.results.card import ResultCard
+
+if TYPE_CHECKING:
+    from vgen_eval.engine.evaluate import Results
+    from vgen_eval.engine.plan import Skip
+
+__all__ = [
+    "as_record",
+    "explain_exit",
+    "print_results",
+    "print_skipped",
+    "print_table",
+]
+
+
+def print_results(
+    results: Results, suites: Sequence[Mapping[str, Any]], *, output: str, seconds: float
+) -> None:
+    """Prints the table and what belongs below it."""
+    if results:
+        print_table(results)
+    print_suites(suites)
+    print_skipped(results.skipped)
+    if not results:
+        return
+    done = sum(_done(card) for card in results)
+    complete = not results.stopped and all(card.complete for card in results)
+    terminal.say(
+        f"{'done in' if complete else 'incomplete after'} {duration(seconds)}   "
+        f"{terminal.plural(len(results), 'result card')}, {terminal.plural(done, 'prediction')}"
+    )
+    _print_where(results, output)
+
+
+def _print_where(results: Sequence[ResultCard], output: str) -> None:
+    files = "result_card.md, result_card.json, predictions.jsonl"
+    for card in results[:1] if len(results) == 1 else ():
+        terminal.say(f"{Path(output, card.run)}/   {files}")
+    if len(results) > 1:
+        terminal.say(f"{Path(output, 'runs')}/MODEL/TASK/RUN/   {files}")
+    failed = next((card for card in results if _failed(card)), None)
+    shown = failed or results[0]
+    rest = "--failed   lists the failed samples" if failed else "  shows the card"
+    terminal.say(f"vgen-eval show {Path(output, shown.run)} {rest}")
+
+
+def print_table(cards: Sequence[ResultCard]) -> None:
+    """Prints one line a run, with the primary metric, its interval and its bounds."""
+    models = len({model_label(card) for card in cards}) > 1
+    prompts = len({card.prompt for card in cards}) > 1
+    wide = terminal.width() >= terminal.WIDE
+    rows = [
+        ["task", "model" if models else "", "answer", "prompt" if prompts else "", "done",
+         "failed", "score", "", "", "95 %" if wide else "", "ceiling", "floor"]
+    ]  # fmt: skip
+    for card in cards:
+        score = card.score()
+        rows.append(
+            [
+                task_label(card),
+                model_label(card) if models else "",
+                card.answer,
+                card.prompt or "-" if prompts else "",
+                f"{_done(card):,}/{card.counts.expected:,}",
+                f"{_failed(card):,}",
+                card.primary,
+                number(score.value),
+                score.unit,
+                interval(score.ci95) if wide else "",
+                number(card.ceiling.value) if card.ceiling else "-",
+                number(card.floor.value) if card.floor else "-",
+            ]
+        )
+    if wide and not any(row[9] for row in rows[1:]):
+        rows[0][9] = ""
+    lines = terminal.layout(rows, right="llllrrlrllrr", indent="  ")
+    terminal.say("", *lines)
+    for line in _remarks(cards):
+        terminal.say(f"  {line}")
+    terminal.say("")
+
+
+def _remarks(cards: Sequence[ResultCard]) -> Iterable[str]:
+    """What a line of the table leaves out: excluded samples, missing values."""
+    for card in cards:
+        score, counts = card.score(), card.counts
+        if score.value is None:
+            reason = terminal.clean(score.reason or "not known")
+            yield f"{task_label(card)}: no {card.primary}: {reason}"
+        if counts.data_fault:
+            kinds = ", ".join(
+                f"{counts.statuses[s]} {s}"
+                for s in ("no_valid_target", "bad_sample")
+                if counts.statuses.get(s)
+            )
+            yield f"{task_label(card)}: left out of every count: {kinds}"
+
+
+def print_skipped(skipped: Sequence[Skip]) -> None:
+    """Prints how many pairs were skipped, by reason."""
+    groups: dict[str, list[str]] = {}
+    for skip in skipped:
+        groups.setdefault(terminal.clean(skip.reason), []).append(skip.task)
+    if not groups:
+        return
+    rows: list[list[str]] = []
+    for reason, tasks in groups.items():
+        names = ", ".join(dict.fromkeys(tasks))
+        who = names if len(tasks) <= 3 else terminal.plural(len(tasks), "pair")
+        rows.append(["skipped" if not rows else "", who, reason])
+    terminal.say(*terminal.layout(rows, indent="  "), "")
+
+
+def _done(card: ResultCard) -> int:
+    return card.counts.expected - card.counts.not_run - card.counts.infrastructure
+
+
+def _failed(card: ResultCard) -> int:
+    return card.counts.model_failure + card.counts.infrastructure
+
+
+# --- for programs, and why the exit code is what it is
+
+
+def as_record(
+    results: Results,
+    suites: Sequence[Mapping[str, Any]],
+    *,
+    notices: Sequence[str],
+    exit_code: int,
+) -> dict[str, Any]:
+    """The outcome as one JSON value."""
+    return {
+        "results": [msgspec.to_builtins(card) for card in results],
+        "skipped": [msgspec.to_builtins(skip) for skip in results.skipped],
+        "suites": list(suites),
+        "notices": list(notices),
+        "stopped": results.stopped,
+        "exit_code": exit_code,
+    }
+
+
+def explain_exit(results: Results, fail_over: float | None) -> None:
+    """Says on stderr why the exit code is not 0."""
+    for skip in results.skipped:
+        if skip.exact:
+            terminal.note(f"error: {skip.task} cannot run with {skip.model}: {skip.reason}")
+    if not results and not results.stopped:
+        terminal.note("error: nothing ran: every pair was skipped")
+    unscored = sum(card.counts.infrastructure for card in results)
+    if unscored:
+        what = terminal.plural(unscored, "attempt")
+        terminal.note(
+            f"{what} failed on the way to the model and have no score."
+            if unscored > 1
+            else f"{what} failed on the way to the model and has no score.",
+            "The same command with --retry-failed runs them again.",
+        )
+    for card in results if fail_over is not None else ():
+        asked = card.counts.expected - card.counts.data_fault
+        if asked and fail_over is not None and _failed(card) / asked > fail_over:
+            terminal.note(
+                f"{task_label(card)}: {_failed(card):,} of {asked:,} failed, more than"
+                f" --fail-over {fail_over:g}"
+            )

@@ -1,0 +1,188 @@
+"""`vgen-eval runs`: list the runs of a results folder, or delete some."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+__all__ = ["command"]
+
+VERBS = ("list", "rm")
+
+
+class _Group(click.Group):
+    """Says what is near a word that is no verb."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does it, with our own words."""
+        if args[0] not in VERBS and not ctx.resilient_parsing:
+            from vgen_eval.errors import UsageError, nearest
+
+            raise UsageError(
+                f"no verb 'runs {args[0]}'.{nearest(args[0], VERBS)}",
+                cure="vgen-eval runs --help shows them all",
+            )
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    "runs",
+    cls=_Group,
+    invoke_without_command=True,
+    subcommand_metavar="VERB [OPTIONS]",
+    options_metavar="",
+)
+@click.pass_context
+def command(ctx: click.Context) -> None:
+    """List or delete runs."""  # fmt: skip
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+@command.command("list")
+@click.option("--output", default="results", metavar="DIR", help="Results folder (results).")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+def list_runs(output: str, as_json: bool) -> int:
+    """List the runs of a results folder."""
+    from vgen_eval.cli import terminal
+    from vgen_eval.cli.numbers import number
+    from vgen_eval.store.run import find_runs
+
+    records = [_describe(path, Path(output)) for path in find_runs(Path(output))]
+    if as_json:
+        terminal.say_json(records)
+        return 0
+    if not records:
+        terminal.note(f"no runs in {Path(output, 'runs')}")
+        return 0
+    rows = [["run", "model", "task", "answer", "prompt", "done", "score", "", "", "state"]]
+    for r in records:
+        value = "" if r["metric"] is None else number(r["value"])
+        rows.append(
+            [
+                r["run"],
+                r["model"],
+                r["task"],
+                r["answer"],
+                r["prompt"] or "-",
+                f"{r['done']:,}/{r['expected']:,}",
+                r["metric"] or "-",
+                value,
+                r["unit"] or "",
+                r["state"],
+            ]
+        )
+    terminal.say(*terminal.layout(rows, right="lllllrlrll"))
+    return 0
+
+
+def _describe(path: Path, output: Path) -> dict[str, Any]:
+    """What a line says of a run, however little of it is readable."""
+    from vgen_eval.cli.run_facts import count_done
+    from vgen_eval.errors import NotRunnable
+    from vgen_eval.results.card import read_card
+    from vgen_eval.store.run import RunStore
+
+    record: dict[str, Any] = {
+        "id": path.relative_to(output / "runs").as_posix(),
+        "run": path.name,
+        "model": "?", "task": "?", "answer": "?", "prompt": None, "done": 0, "expected": 0,
+        "metric": None, "value": None, "unit": None, "state": "damaged", "path": str(path),
+    }  # fmt: skip
+    try:
+        asked = RunStore(path).record
+        distribution, _, model = asked["model"].partition(":")
+        done, expected = count_done(path, asked)
+        record |= {
+            "model": model if distribution in ("vgen-eval", "local") else asked["model"],
+            "task": asked["task"],
+            "answer": asked["answer"],
+            "prompt": asked["prompt"]["variant"],
+            "done": done,
+            "expected": expected,
+            "state": "no card",
+        }
+        card = read_card(path)
+    except (NotRunnable, KeyError, TypeError, AttributeError):
+        return record
+    score = card.score()
+    # a run that was killed while it went on has more lines than its card knows of
+    whole = card.complete and record["done"] == record["expected"]
+    return record | {
+        "metric": card.primary,
+        "value": score.value,
+        "unit": score.unit,
+        "state": "complete" if whole else "incomplete",
+    }
+
+
+@command.command("rm")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.option("--output", default="results", metavar="DIR", help="Results folder (results).")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def remove_runs(runs: Sequence[str], output: str, yes: bool) -> int:
+    """Delete runs, given as paths or as starts of their ids: cards, predictions and answers."""
+    from vgen_eval.cli import terminal
+    from vgen_eval.cli.numbers import size
+    from vgen_eval.errors import UsageError
+
+    paths = list(dict.fromkeys(_confine(word, Path(output)) for word in runs))
+    total = sum(f.lstat().st_size for path in paths for f in path.rglob("*") if not f.is_dir())
+    if not yes:
+        terminal.note(*(f"  {path}" for path in paths))
+        question = f"delete {terminal.plural(len(paths), 'run')}, {size(total)}?"
+        try:
+            agreed = click.confirm(question, default=False, err=True)
+        except click.Abort:
+            terminal.note("")
+            raise UsageError("nobody answered, so nothing is deleted", cure="--yes") from None
+        if not agreed:
+            terminal.note("nothing is deleted")
+            return 1
+    for path in paths:
+        _remove(path, Path(output))
+        terminal.say(f"deleted {path}")
+    return 0
+
+
+def _confine(word: str, output: Path) -> Path:
+    """The run's real path; UsageError unless it is a run inside the runs folder."""
+    from vgen_eval.cli.finding import find_run
+    from vgen_eval.errors import UsageError
+
+    path = find_run(word, output).resolve()
+    root = (output / "runs").resolve()
+    if path == root or not path.is_relative_to(root):
+        raise UsageError(
+            f"'{word}' is not inside {output / 'runs'}", cure="name its results folder: --output"
+        )
+    return path
+
+
+def _remove(path: Path, output: Path) -> None:
+    """Deletes a run that nobody writes, and the folders that are empty then."""
+    import contextlib
+    import shutil
+
+    from vgen_eval.errors import StorageError
+    from vgen_eval.store.run import RunStore
+
+    store = RunStore(path)
+    store.lock()
+    try:
+        shutil.rmtree(path)
+    except OSError as exc:
+        raise StorageError(f"cannot delete {path}: {exc.strerror or exc}") from exc
+    finally:
+        store.close()
+    root = (output / "runs").resolve()
+    for folder in path.parents:
+        if folder == root or not folder.is_relative_to(root):
+            break
+        with contextlib.suppress(OSError):
+            folder.rmdir()

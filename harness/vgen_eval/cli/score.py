@@ -1,0 +1,168 @@
+"""`vgen-eval score`: kept answers scored again, or predictions that another program made."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from vgen_eval.cli.completing import complete_tasks
+
+if TYPE_CHECKING:
+    from vgen_eval.plugins import Catalog
+    from vgen_eval.results.card import ResultCard
+
+__all__ = ["command"]
+
+USAGE = "vgen-eval score RUN, or score --task NAME --predictions PATH --model-name NAME"
+
+
+@click.command("score")
+@click.argument("runs", nargs=-1, metavar="[RUN]...")
+@click.option(
+    "--task",
+    metavar="NAME[@PROTOCOL]",
+    shell_complete=complete_tasks,
+    help="Task that the predictions answer.",
+)
+@click.option("--predictions", metavar="PATH", help="Folder or file of predictions.")
+@click.option("--model-name", metavar="NAME", help="What to call what made them.")
+@click.option("--answer", metavar="FORM", help="Their answer form, where a task takes several.")
+@click.option("--set", "set", multiple=True, metavar="KEY=VALUE", help="Override of the card.")
+@click.option("--data-root", metavar="DIR", help="Folder of the data sets (else $VGEN_DATA).")
+@click.option("--output", default="results", metavar="DIR", help="Results folder (results).")
+@click.option("--workers", type=int, metavar="N", help="Threads that load and score.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@click.option(
+    "--log-level",
+    type=click.Choice(("debug", "info", "warning", "error")),
+    default="warning",
+    metavar="LEVEL",
+    help="debug, info, warning or error (warning).",
+)
+def command(
+    *,
+    runs: Sequence[str],
+    output: str,
+    workers: int | None,
+    as_json: bool,
+    log_level: str,
+    **given: Any,
+) -> int:
+    """Score again what a RUN kept, or score predictions made elsewhere.
+
+    \b
+      vgen-eval score RUN
+      vgen-eval score --task NAME --predictions PATH --model-name NAME
+
+    No model is called.
+    """  # fmt: skip
+    from vgen_eval.cli import logs, outcome, terminal
+
+    _check_words(runs, given, workers)
+    logs.setup(log_level, Path(output))
+    terminal.guard_stdout()
+    started = time.monotonic()
+    cards, stopped = _score(runs, given, output, workers, quiet=as_json)
+    from vgen_eval.engine.evaluate import Results
+
+    results = Results(cards, stopped=stopped is not None)
+    code = results.exit_code() if stopped is None else stopped
+    if as_json:
+        terminal.say_json(outcome.as_record(results, [], notices=[], exit_code=code))
+        return code
+    if cards and not runs:
+        terminal.say(f"  {_coverage(cards[0])}")
+    outcome.print_results(results, [], output=output, seconds=time.monotonic() - started)
+    outcome.explain_exit(results, None)
+    return code
+
+
+def _check_words(runs: Sequence[str], given: dict[str, Any], workers: int | None) -> None:
+    """UsageError unless the words are those of the one form or of the other."""
+    from vgen_eval.errors import UsageError
+
+    if workers is not None and workers < 1:
+        raise UsageError(f"--workers: {workers} must be at least 1")
+    needed = ("task", "predictions", "model_name")
+    extra = [name for name, value in given.items() if value and name != "data_root"]
+    options = [f"--{name.replace('_', '-')}" for name in extra]
+    if runs and extra:
+        raise UsageError(
+            f"{options[0]} goes with predictions made elsewhere, not with a run",
+            cure=USAGE,
+        )
+    missing = [f"--{name.replace('_', '-')}" for name in needed if not given[name]]
+    if not runs and missing:
+        what = "no run named" if len(missing) == len(needed) else f"{missing[0]} is missing"
+        raise UsageError(
+            what,
+            cure=USAGE,
+        )
+
+
+def _score(
+    runs: Sequence[str], given: dict[str, Any], output: str, workers: int | None, *, quiet: bool
+) -> tuple[list[ResultCard], int | None]:
+    """The cards, and the exit code of the signal that ended it early."""
+    from vgen_eval.cli import progress, terminal
+    from vgen_eval.cli.finding import find_run
+    from vgen_eval.cli.signals import Signals
+    from vgen_eval.engine.pipeline import Stop
+    from vgen_eval.errors import VgenEvalError
+    from vgen_eval.plugins import Catalog
+
+    stop = Stop()
+    reporter = progress.make_reporter(quiet=quiet)
+    shared: dict[str, Any] = {"workers": workers, "reporter": reporter, "stop": stop}
+    signals = Signals(stop)
+    catalog = Catalog.discover()
+    paths = [find_run(word, Path(output)) for word in runs]
+    cards: list[ResultCard] = []
+    try:
+        with signals, reporter:
+            for path in paths:
+                from vgen_eval.engine.rescore import rescore
+
+                if not stop.soft.is_set():
+                    cards.append(rescore(path, catalog, data_root=given["data_root"], **shared))
+            if not paths:
+                cards.extend(_import(given, output, catalog, shared))
+    except (VgenEvalError, KeyboardInterrupt) as exc:
+        if signals.exit_code is None:
+            raise
+        terminal.note(str(exc) or "stopped")
+    return cards, signals.exit_code
+
+
+def _import(
+    given: dict[str, Any], output: str, catalog: Catalog, shared: dict[str, Any]
+) -> list[ResultCard]:
+    from vgen_eval.cli.options import read_pairs
+    from vgen_eval.engine.importing import import_predictions
+
+    return import_predictions(
+        task=given["task"],
+        predictions=Path(given["predictions"]).expanduser(),
+        model_name=given["model_name"],
+        catalog=catalog,
+        output=output,
+        answer=given["answer"],
+        data_root=given["data_root"],
+        overrides=read_pairs(given["set"], option="--set"),
+        **shared,
+    )
+
+
+def _coverage(card: ResultCard) -> str:
+    counts = card.counts
+    missing = counts.statuses.get("missing", 0)
+    where = " (listed in result_card.json)" if missing else ""
+    found = counts.expected - missing - counts.not_run
+    return (
+        f"{counts.expected:,} expected, {found:,} found, {missing:,} missing{where}, "
+        f"{len(counts.unknown_ids):,} not in the task"
+    )

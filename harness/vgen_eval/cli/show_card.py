@@ -1,0 +1,220 @@
+"""Tasks, models, suites and plugins as `show` prints them."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from vgen_eval.cards import protocol as resolve_protocol
+from vgen_eval.cards.records import ModelCard, ProtocolCard, SuiteCard, TaskCard
+from vgen_eval.cli import terminal
+from vgen_eval.cli.extras import missing_of
+from vgen_eval.errors import NotRunnable, VgenEvalError
+
+if TYPE_CHECKING:
+    from vgen_eval.cards import LoadedCard
+    from vgen_eval.plugins import Catalog
+    from vgen_eval.survey import PluginReport
+
+__all__ = ["describe_card", "describe_plugin"]
+
+Described = tuple[dict[str, Any], list[str]]
+FOLD = 100
+"""Columns after which prompts and citations go on in the next line."""
+
+
+def describe_card(
+    loaded: LoadedCard, distribution: str, protocol: str | None, catalog: Catalog
+) -> Described:
+    """Record and lines of a card; of a task, only the protocol when one is named."""
+    card = loaded.record
+    record: dict[str, Any] = {
+        "kind": loaded.kind,
+        "id": f"{distribution}:{loaded.name}",
+        "path": str(loaded.path),
+        "card_digest": loaded.card_digest,
+        "card": msgspec.to_builtins(card),
+    }
+    if isinstance(card, TaskCard):
+        lines = _task(card, distribution, [protocol] if protocol else list(card.protocols))
+    elif isinstance(card, ModelCard):
+        record["missing"] = _missing(card, distribution, catalog)
+        lines = _model(card, distribution, record["missing"])
+    else:
+        assert isinstance(card, SuiteCard)
+        lines = _suite(card, distribution)
+    return record, [*lines, *_pairs([("card", str(loaded.path))])]
+
+
+def _title(kind: str, name: str, distribution: str, title: str) -> list[str]:
+    return [f"{kind} {name}   ({distribution})", *([f"  {title}"] if title else []), ""]
+
+
+def _pairs(pairs: Sequence[tuple[str, Any]], indent: str = "  ") -> list[str]:
+    """Aligned lines of the pairs that have a value, long values folded."""
+    found = [(label, terminal.clean(value)) for label, value in pairs if value]
+    room = min(terminal.width(), FOLD) - len(indent) - 3
+    room = max(room - max((len(label) for label, _ in found), default=0), FOLD // 3)
+    rows = [
+        [label if at == 0 else "", part]
+        for label, value in found
+        for at, part in enumerate(textwrap.wrap(value, room, break_on_hyphens=False))
+    ]
+    return terminal.layout(rows, indent=indent)
+
+
+def _task(card: TaskCard, distribution: str, protocols: Sequence[str]) -> list[str]:
+    data = card.dataset
+    lines = _title("task", card.task, distribution, card.title)
+    lines += _pairs(
+        [
+            ("family", card.family),
+            ("version", card.version),
+            ("samples", f"{data.n:,}" if data.n else ""),
+            ("data", f"{data.reader}{f', below {data.root}' if data.root else ', comes with it'}"),
+            ("revision", data.revision),
+            ("source", data.source),
+            ("licence", data.licence),
+            ("terms", data.terms),
+            ("passing on", data.redistribution),
+            ("layout checked", data.layout_checked),
+            ("citation", data.citation),
+        ]
+    )
+    for name in protocols:
+        default = "   (default)" if name == card.default_protocol else ""
+        lines += ["", f"  {card.task}@{name}{default}"]
+        lines += _protocol(resolve_protocol(card, name))
+    return [*lines, ""]
+
+
+def _protocol(card: ProtocolCard) -> list[str]:
+    rows: list[tuple[str, Any]] = [("", card.title), ("source", card.source)]
+    for answer in card.answers:
+        decoder = answer.decoder or answer.form
+        options = f" {_options(answer.options)}" if answer.options else ""
+        encoder = answer.encoder or answer.form
+        rows.append(("answer", f"{answer.form}: decoder {decoder}{options}, encoder {encoder}"))
+        rows += [(f"  {variant}", text) for variant, text in answer.prompt.items()]
+        rows.append(("  choices", ", ".join(answer.choices)))
+    metrics = [
+        f"{metric.label or metric.name}{f' {_options(metric.options)}' if metric.options else ''}"
+        for metric in card.metrics
+    ]
+    sampling = card.sampling
+    limited = f"{sampling.limit} {sampling.unit}s, seed {sampling.seed}" if sampling.limit else ""
+    side = card.input.long_side
+    rows += [
+        ("metrics", ", ".join(metrics)),
+        ("primary", card.primary),
+        ("a failure is", f"{card.failure_value} {_options(card.failure_options)}".strip()),
+        ("input", f"long side {side} px" if side else "as it is"),
+        ("seed", card.seed.replace("_", " ")),
+        ("subset", limited or ("one sample an image" if sampling.unit == "image" else "")),
+        ("attempts", card.attempts if card.attempts > 1 else ""),
+    ]
+    return _pairs(rows, indent="    ")
+
+
+def _options(options: Any) -> str:
+    text = ", ".join(f"{key}: {value}" for key, value in options.items())
+    return f"({text})" if text else ""
+
+
+def _model(card: ModelCard, distribution: str, missing: Sequence[str]) -> list[str]:
+    needs, price, at = card.needs, card.price, card.checkpoint
+    checkpoint = "" if at is None else " ".join(filter(None, (at.repo, at.revision, at.path)))
+    costs = [] if price is None else [
+        f"${value:g} {per}"
+        for value, per in (
+            (price.per_image_usd, "an image"),
+            (price.per_million_input_usd, "a million input tokens"),
+            (price.per_million_output_usd, "a million output tokens"),
+        )
+        if value is not None
+    ]  # fmt: skip
+    wants = [
+        f"extra {needs.extra}" if needs.extra else "",
+        f"{needs.vram_gb:g} GB of device memory" if needs.vram_gb else "",
+        f"${needs.key_env}" if needs.key_env else "",
+    ]
+    lines = _title("model", card.model, distribution, card.title)
+    lines += _pairs(
+        [
+            ("role", card.role),
+            ("answers", ", ".join(card.answers)),
+            ("adapter", card.adapter),
+            ("checkpoint", checkpoint),
+            ("options", _options(card.options)),
+            ("generation", _options(card.generation)),
+            ("developer", card.developer),
+            ("source", card.source),
+            ("licence", card.licence),
+            ("availability", card.availability.replace("_", " ")),
+            ("price", ", ".join(costs)),
+            ("needs", ", ".join(filter(None, wants)) or "nothing more"),
+            ("verified", "" if card.verified else "no: nobody has run this card yet"),
+            *(("exposure", f"{e.task}: {e.status} ({e.source})") for e in card.exposure),
+            *(("missing here", text) for text in missing),
+            ("runs here", "no" if missing else "yes, as far as can be told without loading it"),
+        ]
+    )
+    return [*lines, ""]
+
+
+def _missing(card: ModelCard, distribution: str, catalog: Catalog) -> list[str]:
+    """What keeps the model from running here, each with its cure."""
+    found = []
+    if not card.runnable:
+        found.append(f"it cannot be run: {card.reason or 'no reason given'}")
+    extra = card.needs.extra
+    if extra:
+        lacking = missing_of(extra)
+        if lacking:
+            found.append(f"{', '.join(lacking)}: pip install 'vgen-eval[{extra}]'")
+    if card.needs.key_env and not os.environ.get(card.needs.key_env):
+        found.append(f"{card.needs.key_env} is not set: export {card.needs.key_env}=...")
+    home = "vgen-eval" if distribution == "local" else distribution
+    try:
+        catalog.component("adapter", card.adapter, home=home)
+    except NotRunnable as exc:
+        found.append(f"{exc.what}: {exc.cure}" if exc.cure else exc.what)
+    except VgenEvalError as exc:
+        found.append(f"its adapter: {exc.what}")
+    return found
+
+
+def _suite(card: SuiteCard, distribution: str) -> list[str]:
+    aggregate = "mean of the primaries" if card.aggregate == "mean" else "none: a table"
+    lines = _title("suite", card.suite, distribution, card.title)
+    lines += _pairs([("run it with", f"--tasks suite:{card.suite}"), ("aggregate", aggregate)])
+    return [*lines, "  tasks", *(f"    {task}" for task in card.tasks), ""]
+
+
+def describe_plugin(report: PluginReport) -> Described:
+    """Record and lines of a plugin's survey."""
+    origin = report.origin
+    state = "ok" if report.ok else f"broken: {report.reason}"
+    where = " ".join(str(origin[key]) for key in ("kind", "url", "commit") if origin.get(key))
+    lines = [f"plugin {report.name} {report.version}", ""]
+    lines += _pairs(
+        [
+            ("state", state),
+            ("package", report.package),
+            ("from", where + (" (changed since)" if origin.get("dirty") else "")),
+            *((f"{kind} cards", count) for kind, count in report.cards.items()),
+        ]
+    )
+    rows = [
+        ["", part.kind, part.name, part.target, part.note if part.ok else f"broken: {part.note}"]
+        for part in report.components
+    ]
+    lines += ["", *terminal.layout(rows, indent="  ")] if rows else []
+    for label, text in (("it printed", report.output), ("traceback", report.traceback)):
+        if text.strip():
+            lines += ["", f"  {label}", *(f"    {line}" for line in text.strip().splitlines())]
+    return {"kind": "plugin", "id": report.name, **msgspec.to_builtins(report)}, lines

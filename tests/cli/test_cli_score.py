@@ -1,0 +1,55 @@
+"""The score verb: predictions made elsewhere, and a run scored again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from conftest import Command
+
+WORDS = ("score", "--task", "samples/counting", "--model-name", "mine", "--predictions")
+
+
+def _write(path: Path, ids: list[str]) -> str:
+    path.write_text("".join(json.dumps({"id": name, "output": "3"}) + "\n" for name in ids))
+    return path.name
+
+
+def test_predictions_made_elsewhere_say_what_was_found_and_what_not(
+    vgen: Command, tmp_path: Path
+) -> None:
+    name = _write(tmp_path / "p.jsonl", ["coins", "chelsea-eyes", "no-such-sample"])
+    done = vgen(*WORDS, name)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0] == (
+        "  11 expected, 2 found, 9 missing (listed in result_card.json), 1 not in the task"
+    )
+    document = json.loads(vgen(*WORDS, name, "--json").stdout)
+    [card] = document["results"]
+    assert card["counts"]["unknown_ids"] == ["no-such-sample"]
+    assert len(card["counts"]["missing_ids"]) == 9
+    assert vgen("show", "mine").returncode == 2  # a run is no model of that name
+    failed = vgen("show", str(Path("results", card["run"])), "--failed")
+    assert len(failed.stdout.splitlines()) == 10
+
+
+def test_a_run_that_is_scored_again_has_the_same_table(vgen: Command, tmp_path: Path) -> None:
+    name = _write(tmp_path / "p.jsonl", ["coins", "chelsea-eyes"])
+    [card] = json.loads(vgen(*WORDS, name, "--json").stdout)["results"]
+    run = str(Path("results", card["run"]))
+    done = vgen("score", run, "--json")
+    assert done.returncode == 0, done.stderr
+    [again] = json.loads(done.stdout)["results"]
+    assert again["scores"] == card["scores"]
+    assert again["counts"] == card["counts"]
+    assert vgen("score", Path(run).name[:6]).returncode == 0
+
+
+def test_predictions_that_are_not_there_are_two_lines(vgen: Command, tmp_path: Path) -> None:
+    done = vgen(*WORDS, "nowhere")
+    assert done.returncode in (2, 3)
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: ")
+    assert len(done.stderr.splitlines()) <= 2
+    name = _write(tmp_path / "p.jsonl", ["no-such-sample"])
+    assert vgen(*WORDS, name).returncode == 3

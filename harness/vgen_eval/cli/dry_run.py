@@ -28,6 +28,7 @@ def show_plan(plan: Plan, *, as_json: bool) -> int:
     prices = [_price(job, calls) for job, calls in zip(plan.jobs, left, strict=True)]
     known = [price for price in prices if price is not None]
     total = sum(known) if known else None
+    missing = list(dict.fromkeys(j.model.missing_key for j in plan.jobs if j.model.missing_key))
     code = 0 if plan.jobs and not any(skip.exact for skip in plan.skipped) else EXIT_NOTHING_RUNS
     if as_json:
         terminal.say_json(
@@ -39,6 +40,7 @@ def show_plan(plan: Plan, *, as_json: bool) -> int:
                 "skipped": [msgspec.to_builtins(skip) for skip in plan.skipped],
                 "calls": sum(left),
                 "estimated_usd": total,
+                "missing": missing,
                 "notices": list(plan.notices),
                 "exit_code": code,
             }
@@ -54,6 +56,8 @@ def show_plan(plan: Plan, *, as_json: bool) -> int:
         )  # fmt: skip
         calls = terminal.plural(sum(left), "call")
         terminal.say(f"  total {calls}{price}{there}{bounds}")
+    for name in missing:
+        terminal.say(f"  missing: {name} is not set")
     print_skipped(plan.skipped)
     if not plan.jobs:
         terminal.note("error: nothing can run: every pair is skipped")

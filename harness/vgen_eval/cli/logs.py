@@ -10,7 +10,7 @@ from pathlib import Path
 
 from vgen_eval.cli import PROGRAM, terminal
 
-__all__ = ["LEVELS", "setup", "write_traceback"]
+__all__ = ["LEVELS", "setup", "write_traceback", "written"]
 
 LEVELS = ("debug", "info", "warning", "error")
 REPEATS = 5
@@ -23,6 +23,11 @@ class _LogFile:
     def __init__(self) -> None:
         self.folder: Path | None = None
         self._path: Path | None = None
+
+    @property
+    def path(self) -> Path | None:
+        """Where it is, once there is one."""
+        return self._path
 
     def write(self, text: str) -> Path | None:
         """Adds to the file and says where it is; None when nowhere can be written."""
@@ -56,31 +61,42 @@ _file = _LogFile()
 
 
 class _Handler(logging.Handler):
-    """One line a record, to stderr as it is at that moment; the rest to the log file."""
+    """One line a record to stderr, as it is at that moment, from a level on; the rest to the file.
 
-    def __init__(self) -> None:
+    Warnings and tracebacks are in the file whatever the terminal shows.
+    """
+
+    def __init__(self, shown: int) -> None:
         super().__init__()
+        self._shown = shown
         self._seen: dict[tuple[str, str], int] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
             line = f"{record.levelname.lower()}: {record.getMessage().strip()}"
             path = None
-            if record.exc_info and record.exc_info[1] is not None:
-                fault = record.exc_info[1]
+            fault = record.exc_info[1] if record.exc_info else None
+            if fault is not None:
                 path = _file.write(line + "\n" + "".join(traceback.format_exception(fault)))
                 if str(fault) not in line:
                     line += f": {type(fault).__name__}: {fault}"
-            key = (record.name, str(record.msg))
-            count = self._seen[key] = self._seen.get(key, 0) + 1
-            if count > REPEATS:
-                path = path or _file.write(line)
-                if count == REPEATS + 1:
-                    terminal.note(f"{record.levelname.lower()}: more of these go to {path}")
+            if record.levelno < self._shown:
+                if path is None:
+                    _file.write(line)
             else:
-                terminal.note(line + (f" (log: {path})" if path else ""))
+                self._show(record, line, path)
         except Exception:
             self.handleError(record)
+
+    def _show(self, record: logging.LogRecord, line: str, path: Path | None) -> None:
+        key = (record.name, str(record.msg))
+        count = self._seen[key] = self._seen.get(key, 0) + 1
+        if count <= REPEATS:
+            terminal.note(line + (f" (log: {path})" if path else ""))
+            return
+        path = path or _file.write(line)
+        if count == REPEATS + 1:
+            terminal.note(f"{record.levelname.lower()}: more of these go to {path}")
 
 
 def setup(level: str, results: Path) -> None:
@@ -89,11 +105,17 @@ def setup(level: str, results: Path) -> None:
     root = logging.getLogger()
     for handler in [h for h in root.handlers if isinstance(h, _Handler)]:
         root.removeHandler(handler)
-    root.addHandler(_Handler())
-    root.setLevel(level.upper())
+    shown = logging.getLevelNamesMapping()[level.upper()]
+    root.addHandler(_Handler(shown))
+    root.setLevel(min(shown, logging.WARNING))
     # Pillow tells of every chunk of every PNG
     logging.getLogger("PIL").setLevel(max(logging.INFO, root.level))
     logging.captureWarnings(True)
+
+
+def written() -> Path | None:
+    """The log file of this process, once something is in it."""
+    return _file.path
 
 
 def write_traceback(exc: BaseException) -> Path | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from vgen_eval.cli import terminal
+from vgen_eval.cli import logs, terminal
 from vgen_eval.cli.numbers import duration, interval, number
 from vgen_eval.cli.suites import model_label, print_suites, task_label
 from vgen_eval.results.card import ResultCard
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from vgen_eval.engine.plan import Skip
 
 __all__ = [
+    "Table",
     "as_record",
     "explain_exit",
     "print_results",
@@ -27,10 +28,17 @@ __all__ = [
 
 
 def print_results(
-    results: Results, suites: Sequence[Mapping[str, Any]], *, output: str, seconds: float
+    results: Results,
+    suites: Sequence[Mapping[str, Any]],
+    *,
+    output: str,
+    seconds: float,
+    seen: bool = False,
 ) -> None:
-    """Prints the table and what belongs below it."""
-    if results:
+    """Prints the table, unless its lines were `seen` as they came, and what belongs below it."""
+    if results and seen:
+        print_remarks(results)
+    elif results:
         print_table(results)
     print_suites(suites)
     print_skipped(results.skipped)
@@ -57,37 +65,57 @@ def _print_where(results: Sequence[ResultCard], output: str) -> None:
     terminal.say(f"vgen-eval show {Path(output, shown.run)} {rest}")
 
 
-def print_table(cards: Sequence[ResultCard]) -> None:
-    """Prints one line a run, with the primary metric, its interval and its bounds."""
-    models = len({model_label(card) for card in cards}) > 1
-    prompts = len({card.prompt for card in cards}) > 1
-    wide = terminal.width() >= terminal.WIDE
-    rows = [
-        ["task", "model" if models else "", "answer", "prompt" if prompts else "", "done",
-         "failed", "score", "", "", "95 %" if wide else "", "ceiling", "floor"]
-    ]  # fmt: skip
-    for card in cards:
+class Table:
+    """One line a run: the primary metric, its interval and its bounds."""
+
+    RIGHT = "llllrrlrllrr"
+
+    def __init__(self, *, models: bool, prompts: bool, wide: bool) -> None:
+        """Which columns there are: several models, several prompts, room for intervals."""
+        self._models = models
+        self._prompts = prompts
+        self._wide = wide
+
+    def head(self) -> list[str]:
+        """The names of the columns."""
+        return [
+            "task", "model" if self._models else "", "answer", "prompt" if self._prompts else "",
+            "done", "failed", "score", "", "", "95 %" if self._wide else "", "ceiling", "floor",
+        ]  # fmt: skip
+
+    def row(self, card: ResultCard) -> list[str]:
+        """The cells of one run."""
         score = card.score()
-        rows.append(
-            [
-                task_label(card),
-                model_label(card) if models else "",
-                card.answer,
-                card.prompt or "-" if prompts else "",
-                f"{_done(card):,}/{card.counts.expected:,}",
-                f"{_failed(card):,}",
-                card.primary,
-                number(score.value),
-                score.unit,
-                interval(score.ci95) if wide else "",
-                number(card.ceiling.value) if card.ceiling else "-",
-                number(card.floor.value) if card.floor else "-",
-            ]
-        )
-    if wide and not any(row[9] for row in rows[1:]):
-        rows[0][9] = ""
-    lines = terminal.layout(rows, right="llllrrlrllrr", indent="  ")
-    terminal.say("", *lines)
+        return [
+            task_label(card),
+            model_label(card) if self._models else "",
+            card.answer,
+            card.prompt or "-" if self._prompts else "",
+            f"{_done(card):,}/{card.counts.expected:,}",
+            f"{_failed(card):,}",
+            card.primary,
+            number(score.value),
+            score.unit,
+            interval(score.ci95) if self._wide else "",
+            number(card.ceiling.value) if card.ceiling else "-",
+            number(card.floor.value) if card.floor else "-",
+        ]
+
+
+def print_table(cards: Sequence[ResultCard]) -> None:
+    """Prints the table of all runs, and what its lines leave out."""
+    table = Table(
+        models=len({model_label(card) for card in cards}) > 1,
+        prompts=len({card.prompt for card in cards}) > 1,
+        wide=terminal.width() >= terminal.WIDE and any(interval(c.score().ci95) for c in cards),
+    )
+    rows = [table.head(), *(table.row(card) for card in cards)]
+    terminal.say("", *terminal.layout(rows, right=Table.RIGHT, indent="  "))
+    print_remarks(cards)
+
+
+def print_remarks(cards: Sequence[ResultCard]) -> None:
+    """Prints what the lines of the table leave out, and the empty line that ends it."""
     for line in _remarks(cards):
         terminal.say(f"  {line}")
     terminal.say("")
@@ -162,12 +190,11 @@ def explain_exit(results: Results, fail_over: float | None) -> None:
         terminal.note("error: nothing ran: every pair was skipped")
     unscored = sum(card.counts.infrastructure for card in results)
     if unscored:
-        what = terminal.plural(unscored, "attempt")
+        log = logs.written()
         terminal.note(
-            f"{what} failed on the way to the model and have no score."
-            if unscored > 1
-            else f"{what} failed on the way to the model and has no score.",
-            "The same command with --retry-failed runs them again.",
+            f"{terminal.plural(unscored, 'attempt')} failed on the way to the model: no score yet.",
+            "The same command with --retry-failed runs them again."
+            + (f" (log: {log})" if log else ""),
         )
     for card in results if fail_over is not None else ():
         asked = card.counts.expected - card.counts.data_fault

@@ -6,12 +6,14 @@ import shutil
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from vgen_eval._version import __version__
-from vgen_eval.cli import terminal
+from vgen_eval.cli import outcome, terminal
 from vgen_eval.cli.numbers import duration, number
+from vgen_eval.statistics import MIN_GROUPS
 from vgen_eval.types import STATUS_GROUP
 
 if TYPE_CHECKING:
@@ -21,11 +23,13 @@ if TYPE_CHECKING:
 __all__ = ["Bars", "Lines", "Quiet", "make_reporter"]
 
 HEARTBEAT_S = 30.0
+NUMBER_WIDTH = 7
+INTERVAL_WIDTH = 16
 REDRAW_S = 0.1
 
 
 def make_reporter(*, quiet: bool) -> Quiet:
-    """The reporter that suits where stderr goes."""
+    """Bars where stderr is a terminal, else lines on stdout: they are the table itself."""
     if quiet:
         return Quiet()
     return Bars() if terminal.is_terminal(sys.stderr) else Lines()
@@ -33,6 +37,9 @@ def make_reporter(*, quiet: bool) -> Quiet:
 
 class Quiet:
     """Remembers the cards and says nothing; the others build on it. Used as a context."""
+
+    prints_table = False
+    """Whether the lines of the table were printed as the runs ended."""
 
     def __init__(self) -> None:
         self.cards: list[ResultCard] = []
@@ -96,7 +103,9 @@ class _Count:
 
 
 class Lines(Quiet):
-    """For a log file: a line when a task ends, and a sign of life while one is long."""
+    """For a log file: the table, a line when a task ends, and a sign of life while one is long."""
+
+    prints_table = True
 
     def __init__(self, heartbeat_s: float = HEARTBEAT_S) -> None:
         super().__init__()
@@ -104,16 +113,47 @@ class Lines(Quiet):
         self._plan: Plan | None = None
         self._count: _Count | None = None
         self._closed = threading.Event()
-        self._label_width = 0
+        self._table = outcome.Table(models=True, prompts=True, wide=True)
+        self._widths: Sequence[int] = ()
 
     def __enter__(self) -> Lines:
         threading.Thread(target=self._beat, daemon=True).start()
         return self
 
     def plan(self, plan: Plan) -> None:
-        terminal.note(_headline(plan))
-        self._label_width = max((len(_label(job, plan)) for job in plan.jobs), default=0)
+        terminal.say(_headline(plan), "")
         self._plan = plan
+        jobs = plan.jobs
+        if not jobs:
+            return
+        models = len({job.model.qualified for job in jobs}) > 1
+        prompts = len({job.variant for job in jobs}) > 1
+        wide = any(len({item.group for item in job.items}) >= MIN_GROUPS for job in jobs)
+        self._table = outcome.Table(models=models, prompts=prompts, wide=wide)
+        most = f"{max(job.size for job in jobs):,}"
+        primaries = [job.task.primary for job in jobs]
+        longest = [
+            max(len(job.task.ref.label) for job in jobs),
+            max(len(job.model.name) for job in jobs) if models else 0,
+            max(len(job.codec.answer.form) for job in jobs),
+            max(len(job.variant or "-") for job in jobs) if prompts else 0,
+            len(f"{most}/{most}"),
+            0,
+            max(len(primary.name) for primary in primaries),
+            NUMBER_WIDTH,
+            max(len(primary.unit) for primary in primaries),
+            INTERVAL_WIDTH if wide else 0,
+            NUMBER_WIDTH,
+            NUMBER_WIDTH,
+        ]
+        head = self._table.head()
+        self._widths = [max(pair) for pair in zip(longest, map(len, head), strict=True)]
+        self._say_row(head)
+
+    def _say_row(self, row: Sequence[str]) -> None:
+        terminal.say(
+            *terminal.layout([row], right=outcome.Table.RIGHT, indent="  ", least=self._widths)
+        )
 
     def _beat(self) -> None:
         while not self._closed.wait(self._heartbeat_s):
@@ -121,10 +161,8 @@ class Lines(Quiet):
             if count is not None:
                 text = f"{count.done:,}/{count.total:,}"
                 pace = count.pace()
-                terminal.note(f"  {self._name(count.job)}   {text}{', ' if pace else ''}{pace}")
-
-    def _name(self, job: Job) -> str:
-        return _label(job, self._plan).ljust(self._label_width)
+                label = _label(count.job, self._plan)
+                terminal.say(f"  {label}   {text}{', ' if pace else ''}{pace}")
 
     def job_start(self, job: Job, finished: int) -> None:
         self._count = _Count(job, finished)
@@ -135,17 +173,8 @@ class Lines(Quiet):
 
     def job_end(self, job: Job, card: ResultCard) -> None:
         super().job_end(job, card)
-        count, self._count = self._count, None
-        counts, score = card.counts, card.score()
-        done = counts.expected - counts.not_run - counts.infrastructure
-        failed = counts.model_failure + counts.infrastructure
-        seconds = duration(time.monotonic() - count.started) if count else ""
-        there = f", {count.found:,} were there" if count and count.found else ""
-        terminal.note(
-            f"  {self._name(job)}   {done:,}/{counts.expected:,}   {failed:,} failed   "
-            f"{card.primary} {number(score.value)} {score.unit}".rstrip()
-            + f"   {seconds}{there}"
-        )
+        self._count = None
+        self._say_row(self._table.row(card))
 
     def close(self) -> None:
         self._closed.set()

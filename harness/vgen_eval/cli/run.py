@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-INFRASTRUCTURE = "error,timeout,judge_error"
+NOT_THE_MODELS = "error,timeout,judge_error,bad_sample"
 
 
 @click.command("run", options_metavar="--tasks NAME --model NAME [OPTIONS]")
@@ -68,9 +68,9 @@ INFRASTRUCTURE = "error,timeout,judge_error"
 @click.option(
     "--retry-failed",
     is_flag=False,
-    flag_value=INFRASTRUCTURE,
+    flag_value=NOT_THE_MODELS,
     metavar="[=KIND,..]",
-    help=f"Run failed attempts again; without kinds: {INFRASTRUCTURE}.",
+    help=f"Run failed attempts again; without kinds: {NOT_THE_MODELS}.",
 )
 @click.option(
     "--fail-over",
@@ -84,9 +84,9 @@ INFRASTRUCTURE = "error,timeout,judge_error"
 @click.option(
     "--log-level",
     type=click.Choice(("debug", "info", "warning", "error")),
-    default="warning",
+    default="error",
     metavar="LEVEL",
-    help="debug, info, warning or error (warning).",
+    help="debug, info, warning or error (error): what stderr shows.",
 )
 def command(
     *, config: str | None, dry_run: bool, as_json: bool, log_level: str, **given: Any
@@ -130,7 +130,7 @@ def _run(plan: Plan, settings: Settings, catalog: Catalog, *, as_json: bool) -> 
         with signals, reporter:
             results = run_plan(plan, settings, catalog, reporter=reporter, stop=stop)
     except (VgenEvalError, KeyboardInterrupt) as exc:
-        if not as_json and reporter.cards:
+        if not as_json and reporter.cards and not reporter.prints_table:
             outcome.print_table(reporter.cards)
         if isinstance(exc, KeyboardInterrupt) and signals.exit_code is not None:
             _say_kept(plan)
@@ -144,7 +144,11 @@ def _run(plan: Plan, settings: Settings, catalog: Catalog, *, as_json: bool) -> 
         terminal.say_json(outcome.as_record(results, suites, notices=plan.notices, exit_code=code))
     else:
         outcome.print_results(
-            results, suites, output=settings.output, seconds=time.monotonic() - started
+            results,
+            suites,
+            output=settings.output,
+            seconds=time.monotonic() - started,
+            seen=reporter.prints_table,
         )
     outcome.explain_exit(results, settings.fail_over)
     if results.stopped:

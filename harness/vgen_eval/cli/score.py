@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -39,9 +40,9 @@ USAGE = "vgen-eval score RUN, or score --task NAME --predictions PATH --model-na
 @click.option(
     "--log-level",
     type=click.Choice(("debug", "info", "warning", "error")),
-    default="warning",
+    default="error",
     metavar="LEVEL",
-    help="debug, info, warning or error (warning).",
+    help="debug, info, warning or error (error): what stderr shows.",
 )
 def command(
     *,
@@ -116,7 +117,8 @@ def _score(
     from vgen_eval.plugins import Catalog
 
     stop = Stop()
-    reporter = progress.make_reporter(quiet=quiet)
+    # scoring is quick: without a terminal the table at the end says it all
+    reporter = progress.make_reporter(quiet=quiet or not terminal.is_terminal(sys.stderr))
     shared: dict[str, Any] = {"workers": workers, "reporter": reporter, "stop": stop}
     signals = Signals(stop)
     catalog = Catalog.discover()
@@ -127,14 +129,18 @@ def _score(
             for path in paths:
                 from vgen_eval.engine.rescore import rescore
 
-                if not stop.soft.is_set():
-                    cards.append(rescore(path, catalog, data_root=given["data_root"], **shared))
+                if stop.soft.is_set():
+                    break
+                card = rescore(path, catalog, data_root=given["data_root"], **shared)
+                cards += [] if card is None else [card]
             if not paths:
                 cards.extend(_import(given, output, catalog, shared))
     except (VgenEvalError, KeyboardInterrupt) as exc:
         if signals.exit_code is None:
             raise
         terminal.note(str(exc) or "stopped")
+    if stop.soft.is_set() and len(cards) < len(paths):
+        terminal.note("stopped: runs that were not finished keep their old scores")
     return cards, signals.exit_code
 
 

@@ -78,15 +78,20 @@ def _columns(text: str) -> int:
     )
 
 
-def layout(rows: Sequence[Sequence[str]], *, right: str = "", indent: str = "") -> list[str]:
+def layout(
+    rows: Sequence[Sequence[str]], *, right: str = "", indent: str = "", least: Sequence[int] = ()
+) -> list[str]:
     """The rows as aligned lines; columns whose place in `right` holds "r" are set flush right.
 
-    A column without any text takes no room.
+    A column without any text takes no room, unless `least` gives it some: rows that come one by
+    one are aligned by it.
     """
     cells = [[clean(cell) for cell in row] for row in rows]
     count = max(map(len, cells), default=0)
-    widths = [max((_columns(row[i]) for row in cells if i < len(row)), default=0)
-              for i in range(count)]  # fmt: skip
+    widths = [
+        max([_columns(row[i]) for row in cells if i < len(row)] + list(least[i : i + 1]), default=0)
+        for i in range(count)
+    ]
     lines = []
     for row in cells:
         parts = []

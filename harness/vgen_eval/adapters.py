@@ -69,7 +69,8 @@ def function_card(
     over is not seen: give another name, or `fresh=True`, when that changes.
     """
     code = getattr(function, "__code__", None)
-    body = repr((code.co_code, code.co_names, _constants(code))) if code else repr(type(function))
+    defaults = (getattr(function, "__defaults__", None), getattr(function, "__kwdefaults__", None))
+    body = repr((_code(code), _stable(defaults))) if code else repr(type(function))
     return ModelCard(
         model=name or getattr(function, "__name__", "function").strip("<>_").lower() or "function",
         adapter="function",
@@ -80,6 +81,20 @@ def function_card(
     )
 
 
-def _constants(code: Any) -> list[Any]:
-    # nested functions are code objects, whose repr holds an address
-    return [_constants(c) if hasattr(c, "co_code") else repr(c) for c in code.co_consts]
+def _code(code: Any) -> tuple[Any, ...]:
+    """What a function does: its instructions, the names and the constants that they use."""
+    return code.co_code, code.co_names, _stable(code.co_consts)
+
+
+def _stable(value: Any) -> Any:
+    """The value in a shape whose repr is equal in every process."""
+    if hasattr(value, "co_code"):  # a nested function
+        return _code(value)
+    if isinstance(value, (tuple, list)):
+        return [_stable(entry) for entry in value]
+    if isinstance(value, (set, frozenset)):  # their order hangs on the process's hash seed
+        return sorted(repr(_stable(entry)) for entry in value)
+    if isinstance(value, dict):
+        return sorted((repr(key), repr(_stable(entry))) for key, entry in value.items())
+    known = (str, bytes, int, float, complex, bool, type(None), type(...))
+    return repr(value) if isinstance(value, known) else type(value).__qualname__

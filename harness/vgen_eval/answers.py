@@ -18,7 +18,7 @@ from vgen_eval import jsonio
 from vgen_eval.errors import Undecodable
 from vgen_eval.types import AnswerForm, Status
 
-__all__ = ["AnswerFault", "Packed", "pack", "unpack"]
+__all__ = ["AnswerFault", "Packed", "clean", "pack", "unpack"]
 
 INLINE: tuple[AnswerForm, ...] = ("text", "choice", "points")
 MAX_BYTES = 1 << 30
@@ -49,15 +49,31 @@ class AnswerFault(Exception):
         self.text = text
 
 
+def clean(text: str) -> str:
+    """The text with `?` for lone surrogates, which neither UTF-8 nor JSON can hold."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def pack(form: AnswerForm, answer: Any) -> Packed:
     """The answer in the shape it is stored in; AnswerFault when it is not of the form."""
     if answer is None:
         raise AnswerFault("no_answer", "the model gave nothing")
+    try:
+        return _pack(form, answer)
+    except AnswerFault:
+        raise
+    # answers are anyone's objects: what they raise when they are read is their fault alone
+    except Exception as exc:
+        reason = f"{type(answer).__name__} cannot be read: {type(exc).__name__}: {exc}"
+        raise AnswerFault("undecodable", clean(reason)[:500]) from exc
+
+
+def _pack(form: AnswerForm, answer: Any) -> Packed:
     if form in INLINE:
         value = _INLINE_VALUES[form](answer)
         return Packed(sha256=jsonio.digest(value), value=value)
     if isinstance(answer, str):
-        raise AnswerFault("no_answer", f"text instead of {_article(form)}", text=answer)
+        raise AnswerFault("no_answer", f"text instead of {_article(form)}", text=clean(answer))
     data, suffix = _picture(answer) if form == "image" else _raw(form, answer)
     if len(data) > MAX_BYTES:
         raise AnswerFault("undecodable", f"{len(data)} bytes, over the limit of {MAX_BYTES}")
@@ -90,7 +106,7 @@ def _article(form: str) -> str:
 def _text(answer: Any) -> str:
     if not isinstance(answer, str):
         raise AnswerFault("no_answer", f"{type(answer).__name__} instead of text")
-    return answer.encode("utf-8", "replace").decode()  # lone surrogates are not UTF-8
+    return clean(answer)
 
 
 def _choice(answer: Any) -> dict[str, float | None]:
@@ -101,7 +117,7 @@ def _choice(answer: Any) -> dict[str, float | None]:
         number = -math.inf if logprob is None else float(logprob)
         if math.isnan(number) or number == math.inf:
             raise AnswerFault("undecodable", f"the log-probability of {word!r} is {number}")
-        values[str(word)] = None if number == -math.inf else number
+        values[clean(str(word))] = None if number == -math.inf else number
     return values
 
 
@@ -130,14 +146,8 @@ def _picture(answer: Any) -> tuple[bytes, str]:
 
     if isinstance(answer, Image):
         return answer.png(), ".png"
-    if hasattr(answer, "getbands"):  # a Pillow image
-        buffer = io.BytesIO()
-        try:
-            answer.save(buffer, format="PNG", compress_level=1)
-        except OSError:  # a mode that PNG does not hold
-            buffer = io.BytesIO()
-            answer.convert("RGB").save(buffer, format="PNG", compress_level=1)
-        return buffer.getvalue(), ".png"
+    if hasattr(answer, "getbands"):
+        return _pillow_png(answer), ".png"
     array = _as_array("image", answer)
     if array.dtype != "uint8" or array.ndim not in (2, 3) or array.size == 0:
         raise AnswerFault(
@@ -146,6 +156,20 @@ def _picture(answer: Any) -> tuple[bytes, str]:
     if array.ndim == 3 and array.shape[2] != 3:
         raise AnswerFault("undecodable", f"an image has 3 channels, {array.shape[2]} seen")
     return encode_png(array), ".png"
+
+
+def _pillow_png(picture: Any) -> bytes:
+    """A PNG file of a Pillow picture, upright as the file it was read from would be."""
+    import PIL.ImageOps
+
+    upright = PIL.ImageOps.exif_transpose(picture)
+    buffer = io.BytesIO()
+    try:
+        upright.save(buffer, format="PNG", compress_level=1)
+    except OSError:  # a mode that PNG does not hold
+        buffer = io.BytesIO()
+        upright.convert("RGB").save(buffer, format="PNG", compress_level=1)
+    return buffer.getvalue()
 
 
 def _raw(form: AnswerForm, answer: Any) -> tuple[bytes, str]:
@@ -182,7 +206,8 @@ def _load_array(form: str, data: bytes) -> Any:
 
     try:
         array = np.load(io.BytesIO(data), allow_pickle=False)
-    except (ValueError, OSError, EOFError) as exc:
+    # a file that lies about its size or its kind: MemoryError, BadZipFile, OverflowError, ...
+    except Exception as exc:
         raise Undecodable(f"not an array file: {exc}") from exc
     if not isinstance(array, np.ndarray) or array.ndim not in _ARRAY_DIMENSIONS[form]:
         raise Undecodable(f"not {_article(form)}")

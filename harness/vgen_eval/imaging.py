@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import io
+import threading
+import warnings
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -81,15 +83,12 @@ def decode_image(data: bytes, *, what: str) -> RGB:
     The size that the file declares is checked before its pixels are decoded; a file that ends
     early is refused, never padded.
     """
-    import warnings
-
     import PIL.Image
 
     if not data:
         raise Undecodable(f"{what}: the file is empty")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with _QUIET:
             with PIL.Image.open(io.BytesIO(data), formats=_FORMATS) as picture:
                 width, height = picture.size
                 if width * height > MAX_PIXELS:
@@ -101,6 +100,36 @@ def decode_image(data: bytes, *, what: str) -> RGB:
         raise Undecodable(f"{what}: not a picture ({_describe(data)})") from None
     except (OSError, SyntaxError, ValueError, EOFError, PIL.Image.DecompressionBombError) as exc:
         raise Undecodable(f"{what}: cannot be decoded: {exc}") from exc
+
+
+class _Quiet:
+    """Pillow's warnings off while any thread decodes.
+
+    `warnings.catch_warnings` alone is not safe in threads: it would leave all warnings off.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._saved: warnings.catch_warnings[None] | None = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._inside += 1
+            if self._inside == 1:
+                self._saved = warnings.catch_warnings()
+                self._saved.__enter__()
+                warnings.simplefilter("ignore")
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0 and self._saved is not None:
+                self._saved.__exit__(None, None, None)
+                self._saved = None
+
+
+_QUIET = _Quiet()
 
 
 def _describe(data: bytes) -> str:

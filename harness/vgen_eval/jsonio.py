@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import math
+import numbers
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
 
-__all__ = ["canonical", "digest", "dumps", "finite", "loads", "pretty"]
+__all__ = ["canonical", "digest", "dumps", "finite", "loads", "plain", "pretty"]
 
 
 def finite(value: Any) -> Any:
@@ -31,6 +33,43 @@ def _refuse_non_finite(value: Any, path: str) -> None:
             _refuse_non_finite(item, f"{path}.{key}")
         elif isinstance(item, float) and not math.isfinite(item):
             raise ValueError(f"{path}.{key} is {item}: JSON holds null and a reason instead")
+
+
+def plain(value: Any, path: str = "$") -> Any:
+    """The value as JSON's own types: NumPy's numbers and arrays, which plugins give, converted.
+
+    ValueError with the path of what JSON cannot hold.
+    """
+    kind = type(value)
+    if kind is int or (kind is float and math.isfinite(value)):
+        return value  # nearly all of them
+    if isinstance(value, str):
+        return str(value)
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, Mapping):
+        return {_key(key, path): plain(entry, f"{path}.{key}") for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(entry, f"{path}.{at}") for at, entry in enumerate(value)]
+    if isinstance(value, numbers.Real):
+        return _number(value, path)
+    if hasattr(value, "tolist"):
+        return plain(value.tolist(), path)
+    raise ValueError(f"{path} is {type(value).__name__}, which JSON does not hold")
+
+
+def _key(key: Any, path: str) -> str:
+    if not isinstance(key, str):
+        raise ValueError(f"{path} has the key {key!r}, which is no text")
+    return str(key)
+
+
+def _number(value: numbers.Real, path: str) -> int | float:
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if not math.isfinite(value):
+        raise ValueError(f"{path} is {float(value)}: JSON holds null and a reason instead")
+    return float(value)
 
 
 def dumps(value: Any) -> bytes:

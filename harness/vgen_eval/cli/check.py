@@ -61,7 +61,8 @@ def _files(path: Path) -> list[Path]:
 
     if not path.is_dir():
         return [path]
-    files = sorted(path.rglob("*.yaml"))
+    # a pipe of that name would be waited for
+    files = sorted(file for file in path.rglob("*.yaml") if file.is_file())
     if not files:
         raise UsageError(f"{path} holds no *.yaml file")
     return files

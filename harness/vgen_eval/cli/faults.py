@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from traceback import walk_tb
 from typing import Any
 
 import click
@@ -20,6 +22,8 @@ from vgen_eval.errors import (
 __all__ = ["as_usage", "report"]
 
 INTERNAL, INTERRUPTED, PIPE_CLOSED = 4, 130, 141
+LONGEST = 2000
+"""Columns of an error at most: the rest of a name that is a page long helps nobody."""
 
 
 def report(exc: BaseException) -> int:
@@ -38,7 +42,7 @@ def report(exc: BaseException) -> int:
         _tell(what, cure)
         return 2
     path = logs.write_traceback(exc)
-    _tell(f"internal error: {type(exc).__name__}: {exc}", f"the traceback is in {path}")
+    _tell(f"internal error: {type(exc).__name__}: {exc}", _log_line(path, "the traceback is in"))
     return INTERNAL
 
 
@@ -54,7 +58,9 @@ def _is_from_click_echo(exc: BaseException) -> bool:
 
 
 def _tell(what: str, cure: str | None) -> None:
-    terminal.note(f"error: {what}", *([cure] if cure else []))
+    terminal.note(
+        terminal.clip(terminal.clean(f"error: {what}"), LONGEST), *([cure] if cure else [])
+    )
 
 
 def _cure(exc: VgenEvalError) -> str | None:
@@ -63,8 +69,12 @@ def _cure(exc: VgenEvalError) -> str | None:
         cure = None  # `check` reads card files; these problems stand elsewhere
     if not _has_traceback(exc):
         return cure
-    path = logs.write_traceback(exc)
-    return f"{cure} (log: {path})" if cure else f"log: {path}"
+    log = _log_line(logs.write_traceback(exc), "log:")
+    return f"{cure} ({log})" if cure else log
+
+
+def _log_line(path: Path | None, words: str) -> str:
+    return f"{words} {path}" if path else "no log could be written: no folder has room for it"
 
 
 def _has_traceback(exc: VgenEvalError) -> bool:
@@ -72,11 +82,17 @@ def _has_traceback(exc: VgenEvalError) -> bool:
     if isinstance(exc, MissingExtra) and isinstance(exc.__cause__, ModuleNotFoundError):
         return False
     cause = exc.__cause__
-    return (
-        isinstance(exc, NotRunnable)
-        and cause is not None
-        and not isinstance(cause, (OSError, VgenEvalError))
-    )
+    if not isinstance(exc, NotRunnable) or cause is None or isinstance(cause, VgenEvalError):
+        return False
+    # a file that is not there says so itself, unless it was somebody else's code that wanted it
+    return not isinstance(cause, OSError) or _is_foreign(cause)
+
+
+def _is_foreign(exc: BaseException) -> bool:
+    """Did code that is neither ours nor Python's take part in it?"""
+    modules = [frame.f_globals.get("__name__", "") for frame, _ in walk_tb(exc.__traceback__)]
+    ours = {"vgen_eval", "vgen_eval_plugins", "__main__", *sys.stdlib_module_names}
+    return any(module.partition(".")[0] not in ours for module in modules)
 
 
 def as_usage(exc: CardError) -> UsageError:

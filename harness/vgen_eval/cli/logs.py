@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import tempfile
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
 
 from vgen_eval.cli import PROGRAM, terminal
@@ -31,26 +33,28 @@ class _LogFile:
 
     def write(self, text: str) -> Path | None:
         """Adds to the file and says where it is; None when nowhere can be written."""
-        try:
-            path = self._path = self._path or self._open()
-            with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
-                file.write(text.rstrip("\n") + "\n")
-        except OSError:
-            return None
-        return path
-
-    def _open(self) -> Path:
-        name = f"{PROGRAM}-{os.getpid()}.log"
-        if self.folder is not None:
-            path = self.folder / "logs" / name
+        # whoever reads it does so in a terminal
+        lines = "".join(f"{terminal.clean(line)}\n" for line in text.rstrip("\n").split("\n"))
+        for path in self._places():
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.open("a").close()
+                with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
+                    file.write(lines)
             except OSError:
-                pass
-            else:
-                return path
-        return Path(tempfile.mkdtemp(prefix=f"{PROGRAM}-")) / name
+                continue  # full or read-only: the results folder often is what went wrong
+            self._path = path
+            return path
+        return None
+
+    def _places(self) -> Iterator[Path]:
+        """Where the file is, or may be: below the results folder, or a folder of its own."""
+        if self._path is not None:
+            yield self._path
+        name = f"{PROGRAM}-{os.getpid()}.log"
+        if self.folder is not None:
+            yield self.folder / "logs" / name
+        with contextlib.suppress(OSError):
+            yield Path(tempfile.mkdtemp(prefix=f"{PROGRAM}-")) / name
 
     def use(self, folder: Path) -> None:
         """Writes below this results folder from now on."""
@@ -78,7 +82,7 @@ class _Handler(logging.Handler):
             fault = record.exc_info[1] if record.exc_info else None
             if fault is not None:
                 path = _file.write(line + "\n" + "".join(traceback.format_exception(fault)))
-                if str(fault) not in line:
+                if " ".join(str(fault).split()) not in line:
                     line += f": {type(fault).__name__}: {fault}"
             if record.levelno < self._shown:
                 if path is None:

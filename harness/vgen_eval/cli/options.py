@@ -92,7 +92,11 @@ def _read_samples(words: Iterable[str]) -> Iterator[str]:
         try:
             text = Path(word[1:]).expanduser().read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as exc:
-            raise UsageError(f"--samples {word}: cannot be read: {exc}") from exc
+            why = (exc.strerror if isinstance(exc, OSError) else None) or exc
+            raise UsageError(
+                f"--samples {word}: cannot be read: {why}",
+                cure="@FILE is a text file, one id a line",
+            ) from exc
         yield from filter(None, map(str.strip, text.splitlines()))
 
 

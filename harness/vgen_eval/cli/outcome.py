@@ -186,13 +186,13 @@ def explain_exit(results: Results, fail_over: float | None) -> None:
     for skip in results.skipped:
         if skip.exact:
             terminal.note(f"error: {skip.task} cannot run with {skip.model}: {skip.reason}")
-    if not results and not results.stopped:
+    if not results and not results.stopped and not any(skip.exact for skip in results.skipped):
         terminal.note("error: nothing ran: every pair was skipped")
     unscored = sum(card.counts.infrastructure for card in results)
     if unscored:
         log = logs.written()
         terminal.note(
-            f"{terminal.plural(unscored, 'attempt')} failed on the way to the model: no score yet.",
+            f"{terminal.plural(unscored, 'attempt')} failed in the call or in scoring: no score yet.",
             "The same command with --retry-failed runs them again."
             + (f" (log: {log})" if log else ""),
         )

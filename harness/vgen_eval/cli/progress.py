@@ -121,7 +121,7 @@ class Lines(Quiet):
         return self
 
     def plan(self, plan: Plan) -> None:
-        terminal.say(_headline(plan), "")
+        terminal.say(terminal.clean(_headline(plan)), "")
         self._plan = plan
         jobs = plan.jobs
         if not jobs:
@@ -134,7 +134,7 @@ class Lines(Quiet):
         primaries = [job.task.primary for job in jobs]
         longest = [
             max(len(job.task.ref.label) for job in jobs),
-            max(len(job.model.name) for job in jobs) if models else 0,
+            max(len(_model(job)) for job in jobs) if models else 0,
             max(len(job.codec.answer.form) for job in jobs),
             max(len(job.variant or "-") for job in jobs) if prompts else 0,
             len(f"{most}/{most}"),
@@ -162,7 +162,7 @@ class Lines(Quiet):
                 text = f"{count.done:,}/{count.total:,}"
                 pace = count.pace()
                 label = _label(count.job, self._plan)
-                terminal.say(f"  {label}   {text}{', ' if pace else ''}{pace}")
+                terminal.say(terminal.clean(f"  {label}   {text}{', ' if pace else ''}{pace}"))
 
     def job_start(self, job: Job, finished: int) -> None:
         self._count = _Count(job, finished)
@@ -235,7 +235,7 @@ class Bars(Quiet):
         super().job_end(job, card)
         count, bar = self._counts.pop(id(job))
         score = card.score()
-        result = f"{card.primary} {number(score.value)} {score.unit}".rstrip()
+        result = terminal.clean(f"{card.primary} {number(score.value)} {score.unit}".rstrip())
         failed = f"{count.failed:,} failed, " if count.failed else ""
         self._progress.update(bar, completed=count.done, pace=failed + result)
         self._progress.stop_task(bar)
@@ -262,13 +262,19 @@ def _headline(plan: Plan) -> str:
     return "   ".join(parts)
 
 
+def _model(job: Job) -> str:
+    """The model as `suites.model_label` names it in the table's lines."""
+    own = job.model.distribution in ("vgen-eval", "local")
+    return job.model.name if own else job.model.qualified
+
+
 def _label(job: Job, plan: Plan | None) -> str:
     """What tells the job from the others of its plan."""
     parts = [job.task.ref.label]
     if plan is None:  # a run that is scored again
         return f"{parts[0]} {job.model.name}"
     if len({other.model.qualified for other in plan.jobs}) > 1:
-        parts.append(job.model.name)
+        parts.append(_model(job))
     if len({other.variant for other in plan.jobs}) > 1:
         parts.append(job.variant or "-")
     return " ".join(parts)

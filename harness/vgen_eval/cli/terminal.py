@@ -57,11 +57,14 @@ def clean(text: object) -> str:
 
 def clip(text: str, columns: int) -> str:
     """The text, cut with "..." to what fits."""
-    if _columns(text) <= columns:
-        return text
-    while text and _columns(text) > columns - 3:
-        text = text[:-1]
-    return text + "..."
+    used, keep = 0, 0
+    for at, char in enumerate(text):
+        used += _columns(char)
+        if used > columns:
+            return text[:keep] + "..."
+        if used <= columns - 3:
+            keep = at + 1
+    return text
 
 
 def plural(count: int, noun: str) -> str:
@@ -130,7 +133,22 @@ def say_json(value: Any) -> None:
     """Writes one JSON document to stdout."""
     from vgen_eval import jsonio
 
-    say(jsonio.pretty(value).rstrip("\n"))
+    say(_escape_hidden(jsonio.pretty(value).rstrip("\n")))
+
+
+def _escape_hidden(document: str) -> str:
+    """The JSON document with every character that a terminal may obey as its escape.
+
+    JSON itself escapes those below U+0020; the others can stand within strings alone.
+    """
+    if document.isascii():
+        return document.replace("\x7f", "\\u007f")
+    return "".join(
+        f"\\u{ord(char):04x}"
+        if ord(char) < 0x10000 and char != "\n" and unicodedata.category(char) in _HIDDEN
+        else char
+        for char in document
+    )
 
 
 def note(*lines: str) -> None:

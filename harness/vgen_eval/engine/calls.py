@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from vgen_eval.answers import clean
 from vgen_eval.cards.records import Limits
 from vgen_eval.errors import CallError, NoPrediction, RateLimited, Refused, Transient
 from vgen_eval.types import Adapter, Output, Request, Status
@@ -39,6 +40,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
     tries: int = 1
     seconds: float = 0.0
+    """Model time since the output before it: over a batch they add up to the call's."""
     batch: int = 1
 
 
@@ -58,7 +60,7 @@ class Caller:
 
     def _attempt(self, requests: list[Request], *, tries: int) -> Iterator[Call]:
         open_requests = {request.id: request for request in requests}
-        start = time.perf_counter()
+        since = time.perf_counter()
         fault: BaseException | None = None
         try:
             for output in self._outputs(requests):
@@ -69,15 +71,16 @@ class Caller:
                     request=request,
                     output=output,
                     tries=tries,
-                    seconds=(time.perf_counter() - start) / len(requests),
+                    seconds=time.perf_counter() - since,
                     batch=len(requests),
                 )
+                since = time.perf_counter()
         # an adapter may raise anything; SystemExit too must not end the run
         except (Exception, SystemExit) as exc:
             fault = exc
         left = list(open_requests.values())
         if left:
-            seconds = (time.perf_counter() - start) / len(requests)
+            seconds = (time.perf_counter() - since) / len(left)
             yield from self._settle(left, fault, tries=tries, seconds=seconds)
 
     def _match(self, output: Any, open_requests: dict[str, Request]) -> Request | None:
@@ -98,15 +101,15 @@ class Caller:
         if isinstance(fault, (RateLimited, Transient)) and tries < self._limits.tries:
             if self._wait(fault, tries):
                 yield from self._attempt(left, tries=tries + 1)
-                return
-        elif len(left) > 1 and fault is not None and not isinstance(fault, TimeoutError):
+            return  # stopped while it waited: not made, so that a resume makes it
+        if len(left) > 1 and not isinstance(fault, (RateLimited, TimeoutError, type(None))):
             half = len(left) // 2
             for part in (left[:half], left[half:]):
                 yield from self._attempt(part, tries=tries)
             return
         status, kind, reason = _describe(fault)
         if status == "error" and fault is not None and not isinstance(fault, CallError):
-            log.error("%s: %s", left[0].id, reason, exc_info=fault)
+            log.warning("%s: %s", left[0].id, reason, exc_info=fault)
         for request in left:
             yield Call(
                 request=request, status=status, kind=kind, reason=reason, tries=tries,
@@ -139,35 +142,36 @@ def _within(call: Callable[[], Iterator[Output]], seconds: float) -> Iterator[Ou
     A thread cannot be ended from outside: one that hangs is left behind and its answers are
     not heard.
     """
-    outputs: queue.SimpleQueue[Output | BaseException | None] = queue.SimpleQueue()
+    outputs: queue.SimpleQueue[tuple[Output | None, BaseException | None]] = queue.SimpleQueue()
+    over = StopIteration()
 
     def work() -> None:
         try:
             for output in call():
-                outputs.put(output)
-            outputs.put(None)
+                outputs.put((output, None))
+            outputs.put((None, over))
         except (Exception, SystemExit) as exc:
-            outputs.put(exc)
+            outputs.put((None, exc))
 
     threading.Thread(target=work, daemon=True, name="model-call").start()
     deadline = time.monotonic() + seconds
     while True:
         try:
-            item = outputs.get(timeout=max(0.0, deadline - time.monotonic()))
+            output, end = outputs.get(timeout=max(0.0, deadline - time.monotonic()))
         except queue.Empty:
             raise TimeoutError(f"no answer within {seconds:g} s") from None
-        if item is None:
+        if end is over:
             return
-        if isinstance(item, BaseException):
-            raise item
-        yield item
+        if end is not None:
+            raise end
+        yield output  # type: ignore[misc]  # whatever it is: the caller looks at it
 
 
 def _describe(fault: BaseException | None) -> tuple[Status, str, str]:
     if fault is None:
         return "error", "NoOutput", "the adapter gave no output for this request"
     kind = type(fault).__name__
-    reason = " ".join(str(fault).split())[:500] or kind
+    reason = _words(fault) or kind
     if isinstance(fault, Refused):
         return "refused", kind, reason
     if isinstance(fault, NoPrediction):
@@ -175,3 +179,11 @@ def _describe(fault: BaseException | None) -> tuple[Status, str, str]:
     if isinstance(fault, TimeoutError):
         return "timeout", kind, reason
     return "error", kind, f"{kind}: {reason}" if reason != kind else kind
+
+
+def _words(fault: BaseException) -> str:
+    """The message on one line; anyone's exception, so it may even fail to be written."""
+    try:
+        return clean(" ".join(str(fault).split())[:500])
+    except Exception as exc:
+        return f"(its message raised {type(exc).__name__})"

@@ -8,18 +8,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from vgen_eval.engine.models import Model, from_function
 from vgen_eval.engine.keeping import Keeper
+from vgen_eval.engine.models import Model, from_function
 from vgen_eval.engine.pipeline import Pipeline, Stop
 from vgen_eval.engine.plan import Job, Plan, Skip, make_plan
 from vgen_eval.engine.settings import Settings
 from vgen_eval.engine.todo import Todo
-from vgen_eval.errors import NotRunnable, UsageError, VgenEvalError
+from vgen_eval.errors import MissingKey, NotRunnable, RunLocked, UsageError, VgenEvalError
 from vgen_eval.results.build import build_card, describe_run
-from vgen_eval.results.card import Bound, ResultCard, write_card
+from vgen_eval.results.card import Bound, ResultCard, read_card, write_card
 from vgen_eval.store.index import ResponseIndex
 from vgen_eval.store.run import RunStore
-from vgen_eval.types import STATUS_GROUP, Adapter, AnswerForm, Request
+from vgen_eval.types import Adapter, AnswerForm, Request
 
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 __all__ = ["Reporter", "Results", "evaluate", "run_plan"]
 
 log = logging.getLogger(__name__)
+
+BOUND_WAIT_S = 60.0
+"""How long to wait for a ceiling or floor that another process is making."""
 
 
 class Reporter(Protocol):
@@ -151,6 +154,9 @@ def run_plan(
     """
     reporter = reporter or Silent()
     stop = stop or Stop()
+    for job in plan.jobs:
+        if job.model.missing_key:
+            raise MissingKey(job.model.missing_key)
     reporter.plan(plan)
     cards: list[ResultCard] = []
     skipped = list(plan.skipped)
@@ -164,7 +170,9 @@ def run_plan(
                 if len(plan.jobs) == 1:
                     raise
                 # the others' runs do not hang on this one
-                log.error("%s, %s: %s", job.task.ref.label, job.model.name, exc.what, exc_info=exc)
+                log.warning(
+                    "%s, %s: %s", job.task.ref.label, job.model.name, exc.what, exc_info=exc
+                )
                 skipped.append(Skip(job.task.ref.label, job.model.name, exc.what, exact=True))
     return Results(cards, skipped=skipped, suites=plan.suites, stopped=stop.soft.is_set())
 
@@ -239,50 +247,67 @@ class _Session:
         return self._run(job, report=True, bounds=bounds, unknown_ids=unknown_ids)
 
     def _bound(self, job: Job) -> Bound | None:
-        """The primary value of the ceiling or floor; its run is made or found like any other."""
+        """The primary value of the ceiling or floor; its run is made once, or found complete."""
         if job.path not in self._bounds:
-            if self.stop.soft.is_set():
-                return None
-            try:
-                card = self._run(job, report=False, bounds={})
-            except NotRunnable as exc:
-                log.warning("no %s for %s: %s", job.model.card.role, job.task.ref.label, exc.what)
+            card = self._finished_card(job) or self._make_bound(job)
+            if card is None:
                 return None
             self._bounds[job.path] = Bound(
                 model=job.model.name, run=card.run, metric=card.primary, value=card.score().value
             )
         return self._bounds[job.path]
 
+    def _make_bound(self, job: Job) -> ResultCard | None:
+        """Runs the ceiling or floor, or waits while another process does."""
+        deadline = time.monotonic() + BOUND_WAIT_S
+        while not self.stop.soft.is_set():
+            try:
+                card = self._run(job, report=False, bounds={})
+            except RunLocked as exc:
+                if time.monotonic() > deadline:
+                    log.warning("no %s for %s: %s", job.model.card.role, job.task.ref.label, exc)
+                    return None
+                time.sleep(0.2)
+            except NotRunnable as exc:
+                log.warning("no %s for %s: %s", job.model.card.role, job.task.ref.label, exc.what)
+                return None
+            else:
+                return card if card.complete else None
+        return None
+
+    def _finished_card(self, job: Job) -> ResultCard | None:
+        """The card of a run that is complete under today's decoders and metrics."""
+        try:
+            card = read_card(job.path)
+        except NotRunnable:
+            return None
+        same = card.protocol_info.get("score_digest") == job.score_digest
+        return card if card.complete and same else None
+
     def _run(
         self, job: Job, *, report: bool, bounds: Mapping[str, Bound | None],
         unknown_ids: Sequence[str] = (),
     ) -> ResultCard:  # fmt: skip
+        reporter = self.reporter if report else Silent()
         store = RunStore(job.path)
         store.lock()
         started = time.monotonic()
         try:
             if not (job.path / "run.json").exists():
                 store.write_record(describe_run(job, self.settings))
-            done = 0
-
-            def attempt(status: str) -> None:
-                nonlocal done
-                done += STATUS_GROUP[status] != "infrastructure"
-                if report:
-                    self.reporter.attempt(job, status)
-
             todo = Todo(job, store, retry=self.settings.retry_failed)
-            if report:
-                self.reporter.job_start(job, todo.finished)
-            if todo:
+            reporter.job_start(job, todo.finished)
+            if todo and not self.stop.soft.is_set():
                 pipeline = Pipeline(
                     job,
                     store,
-                    Keeper(job, store, self.index, self.settings.keep),
+                    Keeper(
+                        job, store, self.index, self.settings.keep, reuse=not self.settings.fresh
+                    ),
                     workers=self.settings.workers,
                     batch_size=self.settings.batch_size,
                     stop=self.stop,
-                    on_attempt=attempt,
+                    on_attempt=lambda status: reporter.attempt(job, status),
                 )
                 try:
                     pipeline.run(todo, self._adapter(job.model) if todo.needs_model else None)
@@ -291,11 +316,10 @@ class _Session:
             wall = time.monotonic() - started
             card = build_card(
                 job, store, self.results, catalog=self.catalog, bounds=bounds,
-                wall_s=wall, fresh=done, device=self.settings.device, unknown_ids=unknown_ids,
+                wall_s=wall, device=self.settings.device, unknown_ids=unknown_ids,
             )  # fmt: skip
             write_card(job.path, card)
         finally:
             store.close()
-        if report:
-            self.reporter.job_end(job, card)
+        reporter.job_end(job, card)
         return card

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import msgspec
 
 from vgen_eval import cards, jsonio
 from vgen_eval.adapters import BaseAdapter
+from vgen_eval.answers import unpack
 from vgen_eval.cards.records import ModelCard
 from vgen_eval.engine.evaluate import Reporter, Results, run_plan
 from vgen_eval.engine.models import LOCAL, Model
@@ -18,13 +20,15 @@ from vgen_eval.engine.pipeline import Stop
 from vgen_eval.engine.plan import make_plan
 from vgen_eval.engine.settings import Settings
 from vgen_eval.engine.tasks import expand_tasks, open_task
-from vgen_eval.errors import MissingData, NoPrediction, UsageError
+from vgen_eval.errors import MissingData, NoPrediction, Undecodable, UsageError
 from vgen_eval.types import AnswerForm, NoOptions, Output, Request
 
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog
 
 __all__ = ["Predictions", "import_predictions", "read_predictions"]
+
+log = logging.getLogger(__name__)
 
 PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff")
 _SUFFIXES: Mapping[str, tuple[str, ...]] = {
@@ -33,6 +37,7 @@ _SUFFIXES: Mapping[str, tuple[str, ...]] = {
     "video": (".mp4", ".webm"),
 }
 _ARRAYS = (".npy",)
+MAX_ATTEMPTS = 1000
 _INLINE: tuple[AnswerForm, ...] = ("text", "points", "choice")
 
 
@@ -82,15 +87,14 @@ class PredictionsAdapter(BaseAdapter):
     def _read(self, entry: _Entry) -> Any:
         if entry.file is None:
             return entry.value
-        if entry.file.suffix in _ARRAYS:
-            import numpy as np
-
-            # an array file that does not load is kept as it is and fails in decoding
-            try:
-                return np.load(entry.file, allow_pickle=False)
-            except (ValueError, OSError, EOFError):
-                return entry.file.read_bytes()
         data = entry.file.read_bytes()
+        if entry.file.suffix in _ARRAYS:
+            # a file that does not load is an answer of the wrong kind, no fault of the machine
+            try:
+                return unpack(self._predictions.form, data=data)
+            except Undecodable as exc:
+                log.warning("%s: %s", entry.file, exc.what)
+                return data
         return data.decode("utf-8", "replace") if entry.file.suffix == ".txt" else data
 
 
@@ -199,6 +203,8 @@ def read_predictions(
     entries: dict[tuple[str, int], _Entry] = {}
     unknown: dict[str, None] = {}
     for where, sample, attempt, entry in pairs:
+        if attempt >= MAX_ATTEMPTS and sample in known:
+            raise UsageError(f"{where}: attempt {attempt} of '{sample}': {MAX_ATTEMPTS} at most")
         kept = entries.setdefault((sample, attempt), entry)
         if kept.digest != entry.digest:
             raise UsageError(
@@ -227,7 +233,8 @@ def _read_jsonl(path: Path, form: AnswerForm) -> Iterator[_Found]:
             for number, line in enumerate(reader.iter(type=dict, skip_empty=True), 1):
                 where = f"{path}:{number}"
                 sample, attempt = line.get("id"), line.get("attempt", 0)
-                if not isinstance(sample, (str, int)) or "output" not in line:
+                text = isinstance(sample, (str, int)) and not isinstance(sample, bool)
+                if not text or "output" not in line:
                     raise UsageError(f"{where}: a line holds 'id' and 'output', {list(line)} seen")
                 if isinstance(attempt, bool) or not isinstance(attempt, int) or attempt < 0:
                     raise UsageError(f"{where}: attempt {attempt!r} is no number from 0")
@@ -264,7 +271,7 @@ def _read_folder(folder: Path, form: AnswerForm, known: set[str]) -> Iterator[_F
         name = file.relative_to(root).with_suffix("").as_posix()
         sample, attempt = name, 0
         stem, dot, number = name.rpartition(".")
-        if name not in known and dot and number.isdecimal():
+        if name not in known and stem in known and dot and number.isdecimal():
             sample, attempt = stem, int(number)
         yield str(file), sample, attempt, _file_entry(file)
 

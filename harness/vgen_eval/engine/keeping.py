@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import logging
+import math
+import numbers
 import time
 from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
-from vgen_eval.answers import AnswerFault, pack, unpack
+from vgen_eval.answers import AnswerFault, clean, pack, unpack
 from vgen_eval.engine.calls import Call
 from vgen_eval.engine.plan import Job
 from vgen_eval.engine.request import Prepared
@@ -19,7 +22,16 @@ from vgen_eval.types import STATUS_GROUP, Request, Status
 
 __all__ = ["Asked", "Hit", "Keeper"]
 
+log = logging.getLogger(__name__)
+
 Line = Mapping[str, Any]
+
+_DROPPED: Mapping[str, tuple[str, ...]] = {
+    "all": (),
+    "failed": ("answered",),
+    "none": ("answered", "model_failure"),
+}
+"""`keep` -> groups of scored attempts whose raw answers are deleted."""
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -41,15 +53,20 @@ class Hit(msgspec.Struct, frozen=True):
 class Keeper:
     """Writes the prediction lines of one run, and reads its answers as decoders take them."""
 
-    def __init__(self, job: Job, store: RunStore, index: ResponseIndex | None, keep: str) -> None:
+    def __init__(
+        self, job: Job, store: RunStore, index: ResponseIndex | None, keep: str, *,
+        reuse: bool = True,
+    ) -> None:  # fmt: skip
+        """`reuse`: may answers be taken from other runs?"""
         self._form = job.codec.answer.form
         self._store = store
         self._index = index if job.model.reusable else None
         self._keep = keep
+        self._reuse = reuse
 
     def look_up(self, digest: str) -> Hit | None:
         """The same request's answer in another run, bytes checked; None when there is none."""
-        found = self._index.find(digest) if self._index is not None else None
+        found = self._index.find(digest) if self._index is not None and self._reuse else None
         if found is None or self._index is None:
             return None
         source, line = found
@@ -98,7 +115,7 @@ class Keeper:
                 line["text"] = fault.text
             return None
         line["answer"] = self._store.put(packed)
-        if self._form == "image" and getattr(raw, "ndim", 0) == 3:
+        if self._form == "image" and type(raw).__name__ == "ndarray" and raw.ndim == 3:
             return raw  # the pixels that were just written need not be read back
         return self._unpack(line["answer"], packed.data)
 
@@ -122,8 +139,9 @@ class Keeper:
 
     def tidy(self, line: Line, status: Status) -> None:
         """Deletes the raw answer of a scored attempt where `keep` says so."""
-        failed = STATUS_GROUP[status] != "answered"
-        if "answer" in line and (self._keep == "none" or (self._keep == "failed" and not failed)):
+        # what could not be scored stays under `none` too: a resume scores it without a call
+        dropped = _DROPPED[self._keep]
+        if "answer" in line and STATUS_GROUP[status] in dropped:
             self._store.drop(line["answer"])
 
 
@@ -154,9 +172,19 @@ def _volatile(call: Call) -> dict[str, Any]:
     if output is None:
         return facts
     if output.usage is not None:
-        facts |= {k: v for k, v in msgspec.to_builtins(output.usage).items() if v is not None}
+        for name in output.usage.__struct_fields__:
+            amount = getattr(output.usage, name)
+            if _is_amount(amount):
+                facts[name] = float(amount) if name == "cost_usd" else int(amount)
+            elif amount is not None:
+                log.warning("%s: usage.%s is %r: passed over", call.request.id, name, amount)
     if output.request_id is not None:
-        facts["request_id"] = output.request_id
+        facts["request_id"] = clean(str(output.request_id))
     if output.reported_model is not None:
-        facts["reported_model"] = output.reported_model
+        facts["reported_model"] = clean(str(output.reported_model))
     return facts
+
+
+def _is_amount(value: Any) -> bool:
+    """Records do not check their fields when they are made, and NaN is no cost."""
+    return isinstance(value, numbers.Real) and math.isfinite(value) and float(value) >= 0

@@ -12,7 +12,7 @@ import msgspec
 from vgen_eval import cards, jsonio
 from vgen_eval.adapters import BaseAdapter, FunctionAdapter, function_card
 from vgen_eval.cards.records import ModelCard
-from vgen_eval.errors import CardError, MissingKey, NotRunnable, Problem, UsageError
+from vgen_eval.errors import CardError, NotRunnable, Problem, UsageError
 from vgen_eval.types import Adapter, AnswerForm, Request
 
 if TYPE_CHECKING:
@@ -50,6 +50,12 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     def qualified(self) -> str:
         """distribution:name."""
         return f"{self.distribution}:{self.name}"
+
+    @property
+    def missing_key(self) -> str | None:
+        """The environment variable that its card asks for and that is not set."""
+        name = self.card.needs.key_env
+        return name if name and not os.environ.get(name) else None
 
     def identity(self) -> dict[str, Any]:
         """All of the model that can change an answer."""
@@ -143,8 +149,6 @@ def _assemble(
     seed = card.generation.get("seed", 0)
     if isinstance(seed, bool) or not isinstance(seed, int):
         raise UsageError(f"generation.seed is a whole number, {seed!r} seen")
-    if card.needs.key_env and not os.environ.get(card.needs.key_env):
-        raise MissingKey(card.needs.key_env)
     kind = component.obj
     read_options = cards.convert(
         getattr(kind, "Options", None) or BaseAdapter.Options,
@@ -183,7 +187,9 @@ def from_function(
     """A plain function, request -> answer, as a model."""
     if not forms:
         raise UsageError('a plain function needs its answer forms: evaluate(forms=["image"], ...)')
-    card = function_card(function, name=name, forms=forms)
+    # read like any card: a name becomes a path, a form a key
+    made = msgspec.to_builtins(function_card(function, name=name, forms=forms))
+    card = cards.convert(ModelCard, made, file="a plain function")
     return Model(
         name=card.model,
         distribution=LOCAL,

@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from vgen_eval.answers import clean
 from vgen_eval.engine.calls import Call, Caller
 from vgen_eval.engine.channel import Channel
 from vgen_eval.engine.keeping import Asked, Hit, Keeper, Line
@@ -21,7 +22,7 @@ from vgen_eval.engine.plan import Job
 from vgen_eval.engine.request import Prepared, make_request, prepare, request_digest
 from vgen_eval.engine.scorer import score_attempt, unscored
 from vgen_eval.engine.todo import Todo, Work
-from vgen_eval.errors import VgenEvalError
+from vgen_eval.errors import BadSample, NotRunnable, VgenEvalError
 from vgen_eval.store.run import RunStore
 from vgen_eval.types import Adapter
 
@@ -46,7 +47,7 @@ class Stop:
 
 
 class _Answered(msgspec.Struct, frozen=True):
-    """An attempt for the last stage: a call to write down, a hit, or a line that lacks its score."""
+    """An attempt for the last stage: a call to write down, a hit, or a line without a score."""
 
     prepared: Prepared
     asked: Asked | None = None
@@ -88,7 +89,7 @@ class Pipeline:
 
         `adapter` may be None when nothing is to be generated.
         """
-        batch = min(self._batch_size or 1 << 30, adapter.max_batch) if adapter else 1
+        batch = max(1, min(self._batch_size or 1 << 30, adapter.max_batch)) if adapter else 1
         callers = max(1, adapter.concurrency) if adapter else 0
         self._loaded: Channel[Asked] = Channel(max(QUEUE, 2 * batch), producers=1)
         self._answered: Channel[_Answered] = Channel(
@@ -142,21 +143,22 @@ class Pipeline:
     def _load_one(self, work: Work) -> bool:
         """Sends the sample's attempts on; False when the pipeline was aborted."""
         try:
-            prepared = prepare(self._job, self._job.task.dataset.load(work.item))
+            prepared = self._prepare(work)
+            asking = [self._ask(prepared, attempt) for attempt in work.generate]
+        except NotRunnable:
+            raise  # a library or the data is missing: no fault of this sample, nor of it alone
         except VgenEvalError as exc:
             self._write_bad_sample(work, exc.what)
             return True
         # readers are anyone's code: what they raise spoils their sample, not the run
         except Exception as exc:
-            log.exception("%s: loading failed", work.item.id)
-            self._write_bad_sample(work, f"{type(exc).__name__}: {exc}")
+            log.warning("%s: loading failed", work.item.id, exc_info=True)
+            self._write_bad_sample(work, clean(f"{type(exc).__name__}: {exc}"))
             return True
         for line in work.score:
             if not self._answered.put(_Answered(prepared, line=line)):
                 return False
-        for attempt in work.generate:
-            request = make_request(self._job, prepared, attempt)
-            asked = Asked(prepared, request, request_digest(self._model_digest, request))
+        for asked in asking:
             hit = self._keeper.look_up(asked.digest)
             if hit is not None:
                 sent = self._answered.put(_Answered(prepared, asked=asked, hit=hit))
@@ -166,8 +168,18 @@ class Pipeline:
                 return False
         return True
 
+    def _prepare(self, work: Work) -> Prepared:
+        sample = self._job.task.dataset.load(work.item)
+        if sample.id != work.item.id:
+            raise BadSample(f"the reader gave sample '{sample.id}' for '{work.item.id}'")
+        return prepare(self._job, sample)
+
+    def _ask(self, prepared: Prepared, attempt: int) -> Asked:
+        request = make_request(self._job, prepared, attempt)
+        return Asked(prepared, request, request_digest(self._model_digest, request))
+
     def _write_bad_sample(self, work: Work, reason: str) -> None:
-        for attempt in (*work.generate, *(line["attempt"] for line in work.score)):
+        for attempt in work.generate:
             line = {
                 "sample": work.item.id,
                 "attempt": attempt,
@@ -176,8 +188,13 @@ class Pipeline:
                 "reason": reason,
             }
             self._store.append_prediction(line)
-            self._store.append_score(self._digest, unscored(line, "bad_sample", reason))
-            self._on_attempt("bad_sample")
+            self._write_unscored(line, reason)
+        for scored in work.score:  # its answer is good and stays
+            self._write_unscored(scored, reason)
+
+    def _write_unscored(self, line: Line, reason: str) -> None:
+        self._store.append_score(self._digest, unscored(line, "bad_sample", reason))
+        self._on_attempt("bad_sample")
 
     # --- stage 2: generate ----------------------------------------------------------------
 

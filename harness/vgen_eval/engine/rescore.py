@@ -11,8 +11,8 @@ import msgspec
 from vgen_eval import cards
 from vgen_eval.cards.records import ModelCard, TaskCard
 from vgen_eval.engine.evaluate import Reporter, Silent
-from vgen_eval.engine.models import Model
 from vgen_eval.engine.keeping import Keeper
+from vgen_eval.engine.models import Model
 from vgen_eval.engine.pipeline import Pipeline, Stop
 from vgen_eval.engine.plan import Job
 from vgen_eval.engine.tasks import TaskRef, open_task
@@ -110,8 +110,8 @@ def rescore(
     workers: int | None = None,
     reporter: Reporter | None = None,
     stop: Stop | None = None,
-) -> ResultCard:
-    """Scores the kept answers of a run anew and replaces its scores and card.
+) -> ResultCard | None:
+    """Scores the kept answers of a run anew and replaces its scores and card; None when stopped.
 
     The old scores stay in place until the new ones are complete. Attempts that were never made
     stay missing; answers that were not kept keep no score.
@@ -137,11 +137,11 @@ def rescore(
         )
         pipeline.run(todo, None)
         if stop.soft.is_set():
-            raise UsageError("stopped: the old scores stay as they were")
+            return None
         store.end_rescore(job.score_digest)
         card = build_card(
             job, store, results_folder(job), catalog=catalog, bounds=_old_bounds(path),
-            wall_s=time.monotonic() - started, fresh=0,
+            wall_s=time.monotonic() - started,
         )  # fmt: skip
         write_card(path, card)
     finally:

@@ -7,6 +7,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from vgen_eval import jsonio
+from vgen_eval.answers import clean
 from vgen_eval.engine.tasks import Codec, Task
 from vgen_eval.errors import NoValidTarget, Undecodable
 from vgen_eval.types import STATUS_GROUP, Prediction, Sample, Scene, Status
@@ -56,24 +58,24 @@ def score_attempt(
                     raise answer
                 prediction = codec.decoder.decode(answer, scene)
             except Undecodable as exc:
-                status, reason = "undecodable", exc.what
+                status, reason = "undecodable", clean(exc.what)
         record = unscored(line, status, reason)
         substitute = prediction is None
         if prediction is None:
             if task.failure is None:
                 return record
             prediction = task.failure.decode(None, scene)
-        record["flags"] = list(prediction.flags)
-        record["prediction"] = dict(prediction.summary)
+        record["flags"] = jsonio.plain(prediction.flags, "flags")
+        record["prediction"] = jsonio.plain(prediction.summary, "summary")
         record["substitute"] = substitute
         record["statistics"], record["values"] = _measure(task, prediction, sample)
         return record
     except NoValidTarget as exc:
-        return unscored(line, "no_valid_target", exc.what)
+        return unscored(line, "no_valid_target", clean(exc.what))
     # decoders and metrics are anyone's code: what they raise is this attempt's error, no more
     except Exception as exc:
-        log.exception("%s: scoring failed", line["sample"])
-        return unscored(line, "error", f"scoring raised {type(exc).__name__}: {exc}")
+        log.warning("%s: scoring failed", line["sample"], exc_info=True)
+        return unscored(line, "error", clean(f"scoring raised {type(exc).__name__}: {exc}"))
 
 
 def _measure(
@@ -83,7 +85,7 @@ def _measure(
     values: dict[str, float | None] = {}
     for named in task.metrics:
         found = named.metric.update(prediction.value, sample.target, sample.valid)
-        statistics[named.key] = found
+        found = statistics[named.key] = jsonio.plain(found, f"statistics of {named.key}")
         for key, value in named.metric.compute(found).items():
             finite = value is not None and math.isfinite(value)
             values[named.prefix + key] = float(value) if finite and value is not None else None

@@ -7,10 +7,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-__all__ = ["RETRY_DEFAULT", "Settings"]
-
-RETRY_DEFAULT = ("error", "timeout", "judge_error", "bad_sample")
-"""What a bare --retry-failed runs again: all that is not the model's own doing."""
+__all__ = ["Settings"]
 
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
@@ -43,7 +40,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     keep: Annotated[
         Literal["all", "failed", "none"], _doc("Which raw answers stay on disk once scored.")
     ] = "all"
-    fresh: Annotated[bool, _doc("Start another run beside one that is there.")] = False
+    fresh: Annotated[bool, _doc("Start another run, which asks everything anew.")] = False
     retry_failed: Annotated[
         tuple[Failure, ...], _doc("Kinds of failed attempts to run again.")
     ] = ()

@@ -320,6 +320,11 @@ def _data_root(below: str | None, data_root: str | None) -> Path | None:
 def _check_index(ref: TaskRef, items: Sequence[Item]) -> None:
     seen: set[str] = set()
     for item in items:
+        if not isinstance(item.id, str):
+            raise NotRunnable(
+                f"{ref.name}: sample id {item.id!r} is no text",
+                cure="the reader must give ids as text, each once",
+            )
         if item.id in seen:
             raise NotRunnable(f"{ref.name}: two samples have the id '{item.id}'")
         seen.add(item.id)

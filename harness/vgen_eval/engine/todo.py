@@ -19,6 +19,9 @@ __all__ = ["Rescoring", "Todo", "Work"]
 
 GENERATE, SCORE, FINISHED, SKIPPED = 0, 1, 2, 3
 
+_SCORING_FAULTS = ("error", "bad_sample")
+"""Statuses of the score of a good answer that the next run makes again."""
+
 
 class Work(msgspec.Struct, frozen=True):
     """One sample: attempts to generate, and prediction lines that only lack their score."""
@@ -40,7 +43,7 @@ class Todo:
         self._offsets = array("q", [-1]) * len(self._rows)
         self._read(frozenset(retry))
 
-    def _read(self, retry: frozenset[str]) -> None:
+    def _read(self, retry: frozenset[str], /) -> None:
         scored = self._made_of()
         for offset, line in read_lines(self._store.predictions_path):
             row = self._rows.of(line)
@@ -58,7 +61,7 @@ class Todo:
         for _, record in read_lines(self._store.scores_path(self._job.score_digest)):
             row = self._rows.of(record)
             if row >= 0:
-                failed = record["status"] == "error" and record["of"].startswith("ok:")
+                failed = record["status"] in _SCORING_FAULTS and record["of"].startswith("ok:")
                 made[row] = 0 if failed else hash(record["of"])
         return made
 
@@ -104,7 +107,7 @@ class Todo:
 class Rescoring(Todo):
     """Everything that was answered, to be scored anew; what was not kept keeps its old score."""
 
-    def _read(self, retry: frozenset[str]) -> None:
+    def _read(self, _retry: frozenset[str], /) -> None:
         digest = self._job.score_digest
         for at in range(len(self._states)):
             self._states[at] = SKIPPED

@@ -18,7 +18,8 @@ from vgen_eval._version import __version__
 from vgen_eval.engine.models import HOME, LOCAL
 from vgen_eval.engine.plan import Job
 from vgen_eval.engine.settings import Settings
-from vgen_eval.results.card import Bound, ResultCard
+from vgen_eval.errors import NotRunnable
+from vgen_eval.results.card import Bound, ResultCard, read_card
 from vgen_eval.results.summarise import summarise
 from vgen_eval.store.run import RunStore
 
@@ -71,11 +72,10 @@ def build_card(
     catalog: Catalog,
     bounds: Mapping[str, Bound | None],
     wall_s: float,
-    fresh: int,
     device: str | None = None,
     unknown_ids: Sequence[str] = (),
 ) -> ResultCard:
-    """The result card of a run, from its scores file; `fresh`: attempts made in `wall_s`."""
+    """The result card of a run, from its scores file; `wall_s` is what this sitting took."""
     scores, counts = summarise(job, store, unknown_ids=unknown_ids)
     return ResultCard(
         run=str(job.path.relative_to(results)),
@@ -104,7 +104,7 @@ def build_card(
         plugins=_plugins(job, catalog),
         versions=_versions(),
         hardware=_hardware(),
-        volatile=_volatile(job, store, wall_s=wall_s, fresh=fresh, device=device),
+        volatile=_volatile(job, store, wall_s=wall_s, device=device),
     )
 
 
@@ -236,9 +236,13 @@ def _peak_memory_mb() -> float | None:
     return round(peak / (2**20 if sys.platform == "darwin" else 2**10), 1)
 
 
-def _volatile(
-    job: Job, store: RunStore, *, wall_s: float, fresh: int, device: str | None
-) -> dict[str, Any]:
+def _volatile(job: Job, store: RunStore, *, wall_s: float, device: str | None) -> dict[str, Any]:
+    """What the run took: `wall_s` now, added to what earlier sittings took."""
+    try:
+        before = read_card(job.path).volatile
+    except NotRunnable:
+        before = {}
+    peaks = [peak for peak in (before.get("peak_memory_mb"), _peak_memory_mb()) if peak]
     costs: list[float] = []
     busy = 0.0
     timed = tries = reused = 0
@@ -252,11 +256,10 @@ def _volatile(
         reused += "cached" in fact
     return {
         "finished": _now(),
-        "wall_s": round(wall_s, 3),
-        "attempts_this_time": fresh,
+        "wall_s": round(before.get("wall_s", 0.0) + wall_s, 3),
         "model_s": round(busy, 3),
         "images_per_minute": round(60 * timed / busy, 2) if busy > 0 else None,
-        "peak_memory_mb": _peak_memory_mb(),
+        "peak_memory_mb": max(peaks, default=None),
         "cost_usd": round(sum(costs), 6) if costs else None,
         "tries": tries,
         "reused": reused,

@@ -13,6 +13,7 @@ from vgen_eval.results.table import (
     ANSWERED,
     EXCLUDED,
     FAILED,
+    NO_ROW,
     NOT_RUN,
     UNSCORED,
     AttemptTable,
@@ -122,20 +123,17 @@ class _Summary:
         self, value: Value, rows: Ints, usable: NDArray[np.bool_], *, with_interval: bool = True
     ) -> tuple[float | None, Interval, int]:
         none = Interval(clusters=0, reason="not asked for")
-        flat = rows[usable[rows]]
         samples = int(usable[rows].any(axis=1).sum()) if rows.size else 0
         if value.aggregation == "mean":
             if self.job.attempts > 1:
                 return self._mean_of_means(value, rows, usable)
-            return self.table.mean(value, flat, self.groups)
-        per_attempt = [
-            self.table.pooled(value, column[usable[column]]) for column in rows.T if column.size
-        ]
-        found = [number for number in per_attempt if number is not None]
-        number = float(np.mean(found)) if found else None
+            return self.table.mean(value, rows[usable[rows]], self.groups)
+        by_attempt = np.where(usable[rows], rows, NO_ROW)
+        number = self.table.pooled_mean(value, by_attempt)
         if not with_interval or number is None:
             return number, none, samples
-        return number, self.table.pooled_interval(value, flat, self.groups), samples
+        groups = self.groups[rows[:, 0]]
+        return number, self.table.pooled_interval(value, by_attempt, groups), samples
 
     def _mean_of_means(
         self, value: Value, rows: Ints, usable: NDArray[np.bool_]
@@ -171,7 +169,10 @@ class _Summary:
         else:
             number, n = self.table.pooled(value, picks), int(picks.size)
             answered = self.table.pooled(value, answered_picks)
-            interval = self.table.pooled_interval(value, picks, self.groups) if picks.size else none
+            interval = none
+            if number is not None:
+                column = picks[:, None]
+                interval = self.table.pooled_interval(value, column, self.groups[picks])
         return self._score(value, subset, selection, number, n, answered, interval, None)
 
     def _guide(self) -> Value | None:

@@ -19,10 +19,13 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
-__all__ = ["ANSWERED", "EXCLUDED", "FAILED", "NOT_RUN", "UNSCORED", "AttemptTable"]
+__all__ = ["ANSWERED", "EXCLUDED", "FAILED", "NOT_RUN", "NO_ROW", "UNSCORED", "AttemptTable"]
 
 ANSWERED, FAILED, UNSCORED, EXCLUDED, NOT_RUN = 0, 1, 2, 3, 4
 """What a row is: scored; scored as failure; infrastructure; data fault; no line."""
+
+NO_ROW = -1
+"""Stands in a column of rows for a sample whose attempt is not used."""
 
 _STATE = {
     "answered": ANSWERED,
@@ -112,21 +115,38 @@ class AttemptTable:
             return None
         return self._computed(key, value, merged)
 
-    def pooled_interval(self, value: Value, rows: Ints, groups: Ints) -> Interval:
-        """Interval of `pooled`, resampled from the statistics of whole groups."""
+    def pooled_mean(self, value: Value, by_attempt: Ints) -> float | None:
+        """Mean over attempts of `pooled`; `by_attempt` (samples, attempts), NO_ROW where unused."""
+        each = (self.pooled(value, column[column != NO_ROW]) for column in by_attempt.T)
+        return _mean(np.array([number for number in each if number is not None]))
+
+    def pooled_interval(self, value: Value, by_attempt: Ints, groups: Ints) -> Interval:
+        """Interval of `pooled_mean` over resamples of whole `groups` (samples,)."""
         key = self._metric_of[value.name]
-        numbered = _renumber(groups[rows])
+        used = (by_attempt != NO_ROW).any(axis=1)
+        by_attempt, numbered = by_attempt[used], _renumber(groups[used])
         if key in self._kept:
             return bootstrap_merged(
-                rows.tolist(), numbered, lambda chosen: self.pooled(value, np.array(chosen))
+                range(len(by_attempt)),
+                numbered,
+                lambda chosen: self.pooled_mean(value, by_attempt[list(chosen)]),
             )
         if key not in self._sums:
             return Interval(clusters=0, reason="nothing was scored")
+        # a column that counts rows comes first, and tells an attempt without any from sums of 0
+        counted = np.column_stack([np.ones(len(self.state)), self._sums[key]])
+        tables = np.where((by_attempt != NO_ROW)[:, :, None], counted[by_attempt], 0.0)
+        width = counted.shape[1]
         return bootstrap_pooled(
-            self._sums[key][rows],
+            tables.reshape(len(by_attempt), -1),
             numbered,
-            lambda total: self._computed(key, value, self._unflatten(key, total)),
+            lambda total: self._mean_of_totals(key, value, total.reshape(-1, width)),
         )
+
+    def _mean_of_totals(self, key: str, value: Value, totals: Floats) -> float | None:
+        """Mean over attempts of the value of its summed statistics, (attempts, 1 + k)."""
+        each = (self._computed(key, value, self._unflatten(key, t[1:])) for t in totals if t[0] > 0)
+        return _mean(np.array([number for number in each if number is not None]))
 
     def _computed(self, key: str, value: Value, merged: Statistics) -> float | None:
         named = self._metrics[key]

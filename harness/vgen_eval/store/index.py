@@ -10,6 +10,7 @@ import contextlib
 import logging
 import sqlite3
 import threading
+import time
 from collections import deque
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -24,6 +25,9 @@ __all__ = ["ResponseIndex"]
 log = logging.getLogger(__name__)
 
 GROUP = 256
+"""Answers after which the index is written; a kill leaves at most these unknown to other runs."""
+INTERVAL_S = 1.0
+"""Seconds after which it is written all the same, when an answer comes."""
 Row = tuple[str, str, int, str]
 
 
@@ -35,6 +39,7 @@ class ResponseIndex:
         self.path = results / "responses.sqlite"
         self._lock = threading.Lock()
         self._pending: deque[Row] = deque()
+        self._flushed_at = time.monotonic()
         self._db = self._open()
 
     def _open(self) -> sqlite3.Connection | None:
@@ -44,6 +49,9 @@ class ResponseIndex:
             db = sqlite3.connect(self.path, timeout=10, check_same_thread=False)
             try:
                 return self._prepare(db, fresh=fresh)
+            except sqlite3.OperationalError:  # locked, full, read-only: nothing is wrong with it
+                db.close()
+                raise
             except sqlite3.DatabaseError as exc:
                 log.warning("%s is damaged (%s): made again from the runs", self.path, exc)
                 db.close()
@@ -77,13 +85,14 @@ class ResponseIndex:
     def add(self, request: str, *, run: Path, line: int, sha256: str) -> None:
         """Notes a successful answer; found from the next flush on."""
         self._pending.append((request, str(run.relative_to(self.results)), line, sha256))
-        if len(self._pending) >= GROUP:
+        if len(self._pending) >= GROUP or time.monotonic() - self._flushed_at > INTERVAL_S:
             self.flush()
 
     def flush(self) -> None:
         """Writes what is pending."""
         with self._lock:
             rows = [self._pending.popleft() for _ in range(len(self._pending))]
+            self._flushed_at = time.monotonic()
             if self._db is None or not rows:
                 return
             try:

@@ -25,8 +25,10 @@ class Rows:
 
     def of(self, record: Mapping[str, Any]) -> int:
         """The row of a line; -1 when the line is of no attempt of this run."""
-        position = self._positions.get(record["sample"], -1)
-        attempt = record["attempt"]
+        sample, attempt = record.get("sample"), record.get("attempt")
+        if not isinstance(sample, str) or not isinstance(attempt, int):
+            return -1
+        position = self._positions.get(sample, -1)
         if position < 0 or not 0 <= attempt < self.attempts:
             return -1
         return int(position * self.attempts + attempt)

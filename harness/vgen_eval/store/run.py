@@ -21,7 +21,7 @@ from typing import Any
 
 from vgen_eval import jsonio
 from vgen_eval.answers import Packed
-from vgen_eval.errors import NotRunnable, RunLocked
+from vgen_eval.errors import NotRunnable, RunLocked, StorageError
 from vgen_eval.store.journal import Journal, storage_error
 from vgen_eval.store.rows import Rows
 
@@ -51,6 +51,7 @@ class RunStore:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock_fd = -1
+        self._opening = threading.Lock()
         self._predictions: Journal | None = None
         self._scores: dict[str, Journal] = {}
 
@@ -94,24 +95,25 @@ class RunStore:
                 f"{self.path} is being written by {holder}",
                 cure="wait for it to end, or give another --output",
             ) from None
-        os.ftruncate(fd, 0)
-        os.pwrite(fd, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
         self._lock_fd = fd
+        # a full disk must not keep a run from being finished: the holder's name is a courtesy
+        with contextlib.suppress(OSError):
+            os.ftruncate(fd, 0)
+            os.pwrite(fd, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
         for left_over in self.path.glob("**/.*.tmp"):  # of a writer that was killed
             left_over.unlink(missing_ok=True)
 
     def close(self) -> None:
         """Closes the journals and frees the lock."""
-        try:
-            for journal in [self._predictions, *self._scores.values()]:
+        with self._opening, contextlib.ExitStack() as closing:
+            if self._lock_fd >= 0:
+                closing.callback(os.close, self._lock_fd)
+                self._lock_fd = -1
+            for journal in (self._predictions, *self._scores.values()):
                 if journal is not None:
-                    journal.close()
-        finally:
+                    closing.callback(journal.close)
             self._predictions = None
             self._scores.clear()
-            if self._lock_fd >= 0:
-                os.close(self._lock_fd)
-                self._lock_fd = -1
 
     # --- predictions ----------------------------------------------------------------------
 
@@ -122,9 +124,21 @@ class RunStore:
 
     def append_prediction(self, line: dict[str, Any]) -> int:
         """Writes the line of a finished attempt and returns its offset."""
-        if self._predictions is None:
-            self._predictions = Journal(self.predictions_path)
-        return self._predictions.append(line)
+        with self._opening:
+            if self._predictions is None:
+                self._predictions = self._open(self.predictions_path)
+            journal = self._predictions
+        return journal.append(line)
+
+    def _open(self, path: Path) -> Journal:
+        """The journal, for the writer alone: a thread left behind by a stop writes nothing more."""
+        if self._lock_fd < 0:
+            raise StorageError(f"{path}: the run is not open for writing")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as exc:
+            raise storage_error(path, exc) from exc
+        return Journal(path)
 
     def predictions(self, rows: Rows | None = None) -> Iterator[dict[str, Any]]:
         """The current line of each attempt by sample and attempt: a later one supersedes."""
@@ -148,7 +162,11 @@ class RunStore:
     def put_file(self, name: str, data: bytes) -> None:
         """Keeps the bytes of an answer under its name; equal bytes are kept once."""
         path = self.path / "outputs" / name
-        if not path.exists() or path.stat().st_size != len(data):
+        try:
+            kept = path.read_bytes() == data  # a file that was altered is written anew
+        except OSError:
+            kept = False
+        if not kept:
             write_atomic(path, data)
 
     def get(self, answer: Mapping[str, Any]) -> bytes | None:
@@ -180,19 +198,17 @@ class RunStore:
 
     def append_score(self, digest: str, line: dict[str, Any]) -> None:
         """Writes the score line of an attempt."""
-        journal = self._scores.get(digest)
-        if journal is None:
-            path = self.scores_path(digest)
-            path.parent.mkdir(exist_ok=True)
-            journal = self._scores.setdefault(digest, Journal(path))
+        with self._opening:
+            journal = self._scores.get(digest)
+            if journal is None:
+                journal = self._scores[digest] = self._open(self.scores_path(digest))
         journal.append(line)
 
     def begin_rescore(self, digest: str) -> None:
         """From now on score lines go to a new file, beside the one that is there."""
         beside = self._beside(digest)
-        beside.parent.mkdir(exist_ok=True)
         beside.unlink(missing_ok=True)
-        self._scores[digest] = Journal(beside)
+        self._scores[digest] = self._open(beside)
 
     def end_rescore(self, digest: str) -> None:
         """The new scores replace the old ones, whole."""

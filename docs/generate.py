@@ -1,7 +1,7 @@
 """Writes what the docs derive from the code: JSON Schemas, and the lists between markers.
 
-    python docs/generate.py            writes
-    python docs/generate.py --check    says what is out of date, exit status 1 if anything is
+python docs/generate.py            writes
+python docs/generate.py --check    says what is out of date, exit status 1 if anything is
 """
 
 from __future__ import annotations

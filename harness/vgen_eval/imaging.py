@@ -88,14 +88,13 @@ def decode_image(data: bytes, *, what: str) -> RGB:
     if not data:
         raise Undecodable(f"{what}: the file is empty")
     try:
-        with _QUIET:
-            with PIL.Image.open(io.BytesIO(data), formats=_FORMATS) as picture:
-                width, height = picture.size
-                if width * height > MAX_PIXELS:
-                    raise Undecodable(
-                        f"{what}: declares {width}x{height} pixels, over the limit of {MAX_PIXELS}"
-                    )
-                return _to_rgb(picture)
+        with _QUIET, PIL.Image.open(io.BytesIO(data), formats=_FORMATS) as picture:
+            width, height = picture.size
+            if width * height > MAX_PIXELS:
+                raise Undecodable(
+                    f"{what}: declares {width}x{height} pixels, over the limit of {MAX_PIXELS}"
+                )
+            return _to_rgb(picture)
     except PIL.UnidentifiedImageError:
         raise Undecodable(f"{what}: not a picture ({_describe(data)})") from None
     except (OSError, SyntaxError, ValueError, EOFError, PIL.Image.DecompressionBombError) as exc:

@@ -5,16 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import vgen_eval
-
-HARNESS = Path(vgen_eval.__file__).parents[1]
-ROOT = HARNESS.parent
-
-Command = Callable[..., "subprocess.CompletedProcess[str]"]
+from clikit import HARNESS, ROOT, Command
 
 MODELS = '''
 import os, subprocess, sys, time, ctypes

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, Command
+from clikit import ROOT, Command
 from vgen_eval.cli import main
 
 Output = pytest.CaptureFixture[str]

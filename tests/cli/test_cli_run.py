@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from conftest import Command
+from clikit import Command
 
 Start = Callable[..., "subprocess.Popen[str]"]
 COUNTING = ("--tasks", "samples/counting", "--answer", "text", "--no-bounds")

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import Command
+from clikit import Command
 from vgen_eval.cli import main
 from vgen_eval.store.run import RunStore
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from conftest import Command
+from clikit import Command
 
 WORDS = ("score", "--task", "samples/counting", "--model-name", "mine", "--predictions")
 

@@ -342,3 +342,21 @@ def test_statistics_that_cannot_be_written_are_that_attempts_error(
     (score,) = [s for s in kit.scores(toys, card) if s["status"] == "error"]
     assert words.replace("\\", "") in score["reason"]
     assert not card.complete
+
+
+def test_decoding_in_threads_leaves_the_warnings_of_the_process_as_they_were() -> None:
+    import threading
+    import warnings
+
+    before = list(warnings.filters)
+
+    def decode() -> None:
+        for _ in range(150):
+            unpack("image", data=JPG)
+
+    threads = [threading.Thread(target=decode) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert list(warnings.filters) == before

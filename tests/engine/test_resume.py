@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import kit
+import msgspec
 import pytest
 import vgen_eval
 from vgen_eval.engine.plan import Job, make_plan
 from vgen_eval.engine.request import make_request, prepare, request_digest
 from vgen_eval.engine.settings import Settings
+from vgen_eval.errors import UsageError
 from vgen_eval.plugins import Catalog
 
 
@@ -239,6 +241,24 @@ def test_retrying_appends_lines_that_supersede(toys: Path, monkeypatch: pytest.M
     assert kit.asked() == ids([4])
 
 
+def test_retry_failed_asks_again_for_answers_that_could_not_be_decoded(toys: Path) -> None:
+    arguments = {"tasks": kit.task(toys, n=3), "model": kit.model(toys, mumble=["s001"])}
+    first = evaluated(toys, **arguments)
+    assert first[0].counts.statuses == {"ok": 2, "undecodable": 1}
+    kit.asked()
+    evaluated(toys, retry_failed=["refused"], **arguments)
+    assert kit.asked() == []
+    again = evaluated(toys, retry_failed=["undecodable"], **arguments)
+    assert kit.asked() == ids([1])
+    assert again[0].counts == first[0].counts
+    assert again[0].content_digest == first[0].content_digest
+
+
+def test_named_samples_and_a_limit_exclude_each_other(toys: Path) -> None:
+    with pytest.raises(UsageError, match="--samples names the samples"):
+        evaluated(toys, tasks=kit.task(toys, n=3), model=kit.model(toys), samples=["s000"], limit=2)
+
+
 # --- identity of requests and runs --------------------------------------------------------
 
 
@@ -295,6 +315,23 @@ def test_a_request_is_known_by_all_that_can_change_its_answer(
     assert first_digest(newer) == digest
     assert newer.run_id == job.run_id
     assert newer.score_digest != job.score_digest
+
+
+def test_each_part_of_a_request_that_can_change_its_answer_counts_by_itself(toys: Path) -> None:
+    job = job_of(toys, {"tasks": (kit.task(toys),), "models": (kit.model(toys),)})
+    request = make_request(job, prepare(job, job.task.dataset.load(job.items[0])), 0)
+    other = make_request(job, prepare(job, job.task.dataset.load(job.items[1])), 0)
+    changes: list[dict[str, Any]] = [
+        {"seed": 1}, {"attempt": 1}, {"prompt": "?"}, {"family": "f"}, {"form": "points"},
+        {"images": other.images}, {"images": request.images * 2}, {"images": ()},
+        {"choices": ("a",)}, {"choices": ("b", "a")}, {"choices": ("a", "b")},
+        {"fields": {"query": "x"}}, {"settings": {"temperature": 0.5}},
+    ]  # fmt: skip
+    replace = msgspec.structs.replace
+    found = {request_digest("m", replace(request, **change)) for change in changes}
+    assert len(found | {request_digest("m", request), request_digest("n", request)}) == 15
+    for same in ({"id": "x"}, {"sample": "another"}, {"ideal": "truth"}):
+        assert request_digest("m", replace(request, **same)) == request_digest("m", request)
 
 
 def test_a_new_decoder_scores_the_kept_answers_again_and_asks_no_model(

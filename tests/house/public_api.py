@@ -1,6 +1,6 @@
 """What others build on, as one JSON document: names, hooks, card fields, options, versions.
 
-    python tests/house/public_api.py > tests/house/public_api.json
+python tests/house/public_api.py > tests/house/public_api.json
 """
 
 from __future__ import annotations

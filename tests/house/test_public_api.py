@@ -12,7 +12,7 @@ STORED = Path(__file__).with_name("public_api.json")
 
 
 def test_the_public_surface_is_as_stored() -> None:
-    # new optional fields and options: python tests/house/public_api.py > tests/house/public_api.json
+    # after adding an optional field: python tests/house/public_api.py > .../public_api.json
     assert json.loads(json.dumps(snapshot())) == json.loads(STORED.read_text(encoding="utf-8"))
 
 

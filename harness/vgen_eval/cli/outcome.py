@@ -183,16 +183,19 @@ def as_record(
 
 def explain_exit(results: Results, fail_over: float | None) -> None:
     """Says on stderr why the exit code is not 0."""
+    log = logs.written()
     for skip in results.skipped:
         if skip.exact:
-            terminal.note(f"error: {skip.task} cannot run with {skip.model}: {skip.reason}")
+            terminal.note(
+                f"error: {skip.task} cannot run with {skip.model}: {skip.reason}"
+                + (f" (log: {log})" if log else "")
+            )
     if not results and not results.stopped and not any(skip.exact for skip in results.skipped):
         terminal.note("error: nothing ran: every pair was skipped")
     unscored = sum(card.counts.infrastructure for card in results)
     if unscored:
-        log = logs.written()
         terminal.note(
-            f"{terminal.plural(unscored, 'attempt')} failed in the call or in scoring: no score yet.",
+            f"{terminal.plural(unscored, 'attempt')} failed in calling or scoring: no score yet.",
             "The same command with --retry-failed runs them again."
             + (f" (log: {log})" if log else ""),
         )

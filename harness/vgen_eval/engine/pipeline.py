@@ -159,7 +159,8 @@ class Pipeline:
             if not self._answered.put(_Answered(prepared, line=line)):
                 return False
         for asked in asking:
-            hit = self._keeper.look_up(asked.digest)
+            made_before = asked.request.attempt in work.again
+            hit = None if made_before else self._keeper.look_up(asked.digest)
             if hit is not None:
                 sent = self._answered.put(_Answered(prepared, asked=asked, hit=hit))
             else:

@@ -101,6 +101,8 @@ def make_plan(settings: Settings, catalog: Catalog, models: Sequence[Model] = ()
     ]
     if not models:
         raise UsageError("no model given", cure="--model NAME; `vgen-eval list models` shows them")
+    if settings.samples and settings.limit is not None:
+        raise UsageError("--samples names the samples, so --limit has nothing to say: give one")
     if not settings.tasks:
         raise UsageError("no task given", cure="--tasks NAME; `vgen-eval list tasks` shows them")
     refs = list(expand_tasks(settings.tasks, catalog, notices=notices))

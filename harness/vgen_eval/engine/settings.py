@@ -12,7 +12,14 @@ __all__ = ["Settings"]
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Failure = Literal[
-    "error", "timeout", "judge_error", "bad_sample", "refused", "no_answer", "missing"
+    "error",
+    "timeout",
+    "judge_error",
+    "bad_sample",
+    "refused",
+    "no_answer",
+    "undecodable",
+    "missing",
 ]
 
 

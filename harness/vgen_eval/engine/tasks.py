@@ -153,14 +153,14 @@ class Task:
     def codec(self, answer: AnswerCard) -> Codec:
         """Decoder and encoder of an answer form, built once.
 
-        A form without an encoder has no ceiling; that is no fault of the runs that need none.
+        An encoder that the card does not name is the form's in the card's own distribution:
+        another's would not know its targets. A form without one has no ceiling.
         """
         if answer.form not in self._codecs:
             decoder, read = self._build("decoder", answer.decoder or answer.form, answer.options)
+            name = answer.encoder or f"{self._home}:{answer.form}"
             try:
-                encoder, written = self._build(
-                    "encoder", answer.encoder or answer.form, answer.encoder_options
-                )
+                encoder, written = self._build("encoder", name, answer.encoder_options)
             except UsageError:
                 if answer.encoder is not None:
                     raise

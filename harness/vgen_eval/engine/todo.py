@@ -29,6 +29,8 @@ class Work(msgspec.Struct, frozen=True):
     item: Item
     generate: tuple[int, ...]
     score: tuple[Mapping[str, Any], ...]
+    again: tuple[int, ...] = ()
+    """Those of `generate` that were made before: they are asked for, and never looked up."""
 
 
 class Todo:
@@ -41,6 +43,7 @@ class Todo:
         self._rows = job.rows()
         self._states = bytearray(len(self._rows))
         self._offsets = array("q", [-1]) * len(self._rows)
+        self._undecodable = bytearray(len(self._rows))
         self._read(frozenset(retry))
 
     def _read(self, retry: frozenset[str], /) -> None:
@@ -50,7 +53,9 @@ class Todo:
             if row < 0:
                 continue
             self._offsets[row] = offset
-            self._states[row] = self._state(line, retry, scored=scored[row] == _hash(line))
+            is_scored = scored[row] == _hash(line)
+            again = is_scored and self._undecodable[row] and "undecodable" in retry
+            self._states[row] = GENERATE if again else self._state(line, retry, scored=is_scored)
 
     def _made_of(self) -> array[int]:
         """Of each attempt's score: a hash of the prediction it was made of; 0 for none.
@@ -63,6 +68,7 @@ class Todo:
             if row >= 0:
                 failed = record["status"] in _SCORING_FAULTS and record["of"].startswith("ok:")
                 made[row] = 0 if failed else hash(record["of"])
+                self._undecodable[row] = record["status"] == "undecodable"
         return made
 
     def _state(self, line: Mapping[str, Any], retry: frozenset[str], *, scored: bool) -> int:
@@ -95,7 +101,8 @@ class Todo:
             generate = tuple(r - rows.start for r in rows if self._states[r] == GENERATE)
             score = tuple(self._line(r) for r in rows if self._states[r] == SCORE)
             if generate or score:
-                yield Work(item, generate, score)
+                again = tuple(a for a in generate if self._offsets[rows.start + a] >= 0)
+                yield Work(item, generate, score, again)
 
     def _line(self, row: int) -> dict[str, Any]:
         with self._store.predictions_path.open("rb") as file:

@@ -222,6 +222,7 @@ class Teller(BaseAdapter):
         nothing: tuple[str, ...] = ()
         refuse: tuple[str, ...] = ()
         fail: tuple[str, ...] = ()
+        mumble: tuple[str, ...] = ()
 
     forms = ("text",)
     pause_s: ClassVar[float] = 0.0
@@ -249,6 +250,8 @@ class Teller(BaseAdapter):
     def _answer(self, request: Request) -> Any:
         if request.sample in self.options.nothing:
             return None
+        if request.sample in self.options.mumble:
+            return "hm"
         number = number_in(request.images[0])
         said = number + self.options.off + self.options.off_by_attempt * request.attempt
         return picture_of(said) if request.form == "image" else str(said)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
@@ -65,31 +66,32 @@ def function_card(
 ) -> ModelCard:
     """The model card of a plain function.
 
-    Its identity holds a digest of the function's own code. What the function calls or closes
-    over is not seen: give another name, or `fresh=True`, when that changes.
+    Its identity holds a digest of the function's own code, default values and closure. What it
+    calls, and what globals hold, is not seen.
     """
-    code = getattr(function, "__code__", None)
-    defaults = (getattr(function, "__defaults__", None), getattr(function, "__kwdefaults__", None))
-    body = repr((_code(code), _stable(defaults))) if code else repr(type(function))
+    state = repr(_stable(function))
     return ModelCard(
         model=name or getattr(function, "__name__", "function").strip("<>_").lower() or "function",
         adapter="function",
         answers=tuple(forms),
-        options={"code": hashlib.sha256(body.encode()).hexdigest()[:16]},
+        options={"code": hashlib.sha256(state.encode()).hexdigest()[:16]},
         licence="unknown",
         availability="code",
     )
 
 
-def _code(code: Any) -> tuple[Any, ...]:
-    """What a function does: its instructions, the names and the constants that they use."""
-    return code.co_code, code.co_names, _stable(code.co_consts)
-
-
 def _stable(value: Any) -> Any:
-    """The value in a shape whose repr is equal in every process."""
-    if hasattr(value, "co_code"):  # a nested function
-        return _code(value)
+    """The value in a shape whose repr is equal in every process and tells unlike ones apart."""
+    if hasattr(value, "co_code"):
+        return value.co_code, value.co_names, _stable(value.co_consts)
+    if hasattr(value, "__code__"):  # a function
+        cells = [cell.cell_contents for cell in value.__closure__ or () if not _is_empty(cell)]
+        return [_stable(part) for part in (value.__code__, value.__defaults__,
+                                           value.__kwdefaults__, cells)]  # fmt: skip
+    if isinstance(value, functools.partial):
+        return [_stable(part) for part in (value.func, value.args, value.keywords)]
+    if hasattr(value, "__func__"):  # a bound method
+        return [_stable(value.__func__), _stable(value.__self__)]
     if isinstance(value, (tuple, list)):
         return [_stable(entry) for entry in value]
     if isinstance(value, (set, frozenset)):  # their order hangs on the process's hash seed
@@ -97,4 +99,16 @@ def _stable(value: Any) -> Any:
     if isinstance(value, dict):
         return sorted((repr(key), repr(_stable(entry))) for key, entry in value.items())
     known = (str, bytes, int, float, complex, bool, type(None), type(...))
-    return repr(value) if isinstance(value, known) else type(value).__qualname__
+    if isinstance(value, known):
+        return repr(value)
+    own = getattr(value, "__dict__", None)
+    simple = {k: v for k, v in own.items() if isinstance(v, known)} if isinstance(own, dict) else {}
+    return [type(value).__qualname__, _stable(simple)]
+
+
+def _is_empty(cell: Any) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:  # a name that its function has not bound yet
+        return True
+    return False

@@ -184,6 +184,8 @@ class Catalog:
         for plugin in self.plugins:
             for folder in plugin.card_dirs:
                 for path in sorted(folder.rglob("*.yaml")):
+                    if not path.is_file():  # a pipe of that name would be waited for
+                        continue
                     problem = _put(shelf, plugin, path)
                     if problem:
                         problems.append(f"plugin '{plugin.name}': {problem}")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
-from vgen_eval.types import Statistics
+from vgen_eval.types import NoOptions, Statistics
 
 __all__ = ["SumMetric", "add"]
 
@@ -30,7 +30,10 @@ class SumMetric:
     The engine recognises it and resamples whole data sets as one matrix product.
     """
 
-    def __init__(self, options: msgspec.Struct) -> None:
+    version: ClassVar[int] = 1
+    Options: ClassVar[type[msgspec.Struct]] = NoOptions
+
+    def __init__(self, options: Any) -> None:
         self.options = options
 
     def merge(self, a: Statistics, b: Statistics) -> Statistics:

@@ -81,7 +81,7 @@ def _percentile(table: Floats, statistic: Callable[[Floats], Floats]) -> Interva
 
     groups = len(table)
     if groups < MIN_GROUPS:
-        return Interval(clusters=groups, reason=f"fewer than {MIN_GROUPS} groups")
+        return Interval(clusters=groups, reason=f"{groups} groups, fewer than {MIN_GROUPS}")
     rng = np.random.default_rng(SEED)
     block = max(1, min(RESAMPLES, 200_000 // groups))
     parts: list[Floats] = []
@@ -109,7 +109,7 @@ def bootstrap_merged(
         members.setdefault(group, []).append(row)
     names = sorted(members)
     if len(names) < MIN_GROUPS:
-        return Interval(clusters=len(names), reason=f"fewer than {MIN_GROUPS} groups")
+        return Interval(clusters=len(names), reason=f"{len(names)} groups, fewer than {MIN_GROUPS}")
     rng = np.random.default_rng(SEED)
     values: list[float] = []
     for _ in range(RESAMPLES):

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import msgspec
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from vgen_eval.imaging import Image
+from vgen_eval.imaging import Image
 
 __all__ = [
     "FORMS",
@@ -65,6 +64,9 @@ STATUS_GROUP: Mapping[str, StatusGroup] = {
     "bad_sample": "data_fault",
 }
 
+NO_TAGS: Mapping[str, str] = MappingProxyType({})
+"""Shared: an empty dict of its own costs each of 100,000 items 64 bytes."""
+
 Statistics = dict[str, Any]
 """Small sufficient statistics of one sample or of many: name -> number or list of numbers."""
 
@@ -79,7 +81,7 @@ class Item(msgspec.Struct, frozen=True):
     id: str
     group: str
     """The image or scene: the unit of subsets and of the bootstrap."""
-    tags: Mapping[str, str] = {}
+    tags: Mapping[str, str] = NO_TAGS
 
 
 class Sample(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,6 +119,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     seed: int = 0
     ideal: Any = None
     """The encoder's answer to the truth: given to models of role `ceiling`, None for others."""
+    encode: Callable[[Any], Any] | None = None
+    """The protocol's encoder, target -> answer: given to models of role `floor` for a prior."""
 
 
 class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -225,7 +229,11 @@ class Dataset(Protocol):
 
 
 class Decoder(Protocol):
-    """answer -> prediction: pure. Built as `Decoder(options)`."""
+    """answer -> prediction: pure. Built as `Decoder(options)`.
+
+    Decoders, encoders and metrics may say `measures = "mask"` (or "count", ...): what a prediction
+    is. A protocol whose parts say different things is refused before anything runs.
+    """
 
     version: ClassVar[int]
     Options: ClassVar[type[msgspec.Struct]]

@@ -110,19 +110,20 @@ def scores_of(folder: Path, *arguments: str) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    ("model", "form", "count"),
+    ("model", "protocol", "form", "count"),
     [
-        ("blind", "image", BLIND_COUNT),
-        ("blind", "text", BLIND_COUNT),
-        ("blind", "points", BLIND_COUNT),
-        ("copy", "image", 0),
+        ("blind", "standard", "image", BLIND_COUNT),
+        ("blind", "standard", "text", BLIND_COUNT),
+        ("blind", "standard", "points", BLIND_COUNT),
+        ("blind", "white_dots", "image", BLIND_COUNT),
+        ("copy", "standard", "image", 0),
     ],
 )
 def test_counting_errors_of_models_that_always_say_the_same(
-    tmp_path: Path, model: str, form: str, count: int
+    tmp_path: Path, model: str, protocol: str, form: str, count: int
 ) -> None:
     errors = {line["id"]: abs(count - line["count"]) for line in annotations("counting")}
-    found = scores_of(tmp_path, "samples/counting", model, form)
+    found = scores_of(tmp_path, f"samples/counting@{protocol}", model, form)
     card = found.pop("card")
     assert {name: line["values"]["mae"] for name, line in found.items()} == errors
     assert card["metric"] == "mae"

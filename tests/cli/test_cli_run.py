@@ -92,7 +92,7 @@ def test_a_dry_run_writes_nothing_and_says_where_it_would(vgen: Command, tmp_pat
     assert done.returncode == 3  # copy was named, and gives no text
     plan = json.loads(done.stdout)
     [job] = plan["jobs"]
-    assert (job["samples"], job["attempts"], job["calls"]) == (11, 1, 11)
+    assert (job["samples"], job["attempts"], job["calls"]) == (11, 2, 22)
     assert job["run"].startswith("results/runs/oracle/samples/counting@standard/")
     assert [skip["model"] for skip in plan["skipped"]] == ["copy"]
     assert set(tmp_path.iterdir()) == before

@@ -18,6 +18,10 @@ from vgen_eval.adapters import function_card
 from vgen_eval.errors import CardError, UsageError
 
 
+def evaluated(folder: Path, **arguments: Any) -> vgen_eval.Results:
+    return vgen_eval.evaluate(output=str(folder / "out"), bounds=False, **arguments)
+
+
 def grey(request: Request) -> Any:
     return np.full((10, 10, 3), 128, np.uint8)
 
@@ -117,10 +121,64 @@ def test_changed_code_is_another_run(toys: Path) -> None:
 
     task = kit.task(toys, n=3)
     first, same, second = (
-        kit.run(toys, tasks=task, model=make(text), forms=["text"]) for text in ("1", "1", "2")
+        kit.run(toys, tasks=task, model=make(text), forms=["text"], model_name="f")
+        for text in ("1", "1", "2")
     )
     assert first.run == same.run != second.run
     assert (first.score().value, second.score().value) == (2 / 3, 1.0)
+
+
+def test_a_function_without_a_name_is_asked_anew_each_time(toys: Path) -> None:
+    class State:  # what it holds is not seen from the function
+        says = "1"
+
+    def f(_request: Request) -> str:
+        return State.says
+
+    task = kit.task(toys, n=3)
+    first = kit.run(toys, tasks=task, model=f, forms=["text"])
+    State.says = "2"
+    second = kit.run(toys, tasks=task, model=f, forms=["text"])
+    assert (first.score().value, second.score().value) == (2 / 3, 1.0)
+    assert second.run == f"{first.run}.2"
+
+
+def test_functions_that_close_over_different_values_stand_side_by_side(toys: Path) -> None:
+    def make(text: str) -> Callable[[Request], str]:
+        return lambda _request: text
+
+    def say(text: str, _request: Request) -> str:
+        return text
+
+    for models in (
+        [make("1"), make("2")],
+        [functools.partial(say, "1"), functools.partial(say, "2")],
+    ):
+        cards = evaluated(toys, tasks=kit.task(toys, n=3), models=models, forms=["text"])
+        assert [card.score().value for card in cards] == [2 / 3, 1.0]
+
+
+def test_two_functions_that_cannot_be_told_apart_are_refused(toys: Path) -> None:
+    def make(held: object) -> Callable[[Request], str]:
+        return lambda _request: str(held)
+
+    with pytest.raises(UsageError, match="two models are the same as far as can be told"):
+        evaluated(
+            toys, tasks=kit.task(toys), models=[make(object()), make(object())], forms=["text"]
+        )
+
+
+def test_overrides_reach_a_plain_function_too(toys: Path) -> None:
+    seeds: list[int] = []
+
+    def f(request: Request) -> str:
+        seeds.append(request.seed)
+        return "1"
+
+    kit.run(toys, tasks=kit.task(toys, n=1), model=f, forms="text", set={"generation.seed": 7})
+    assert seeds == [7]
+    with pytest.raises(UsageError, match="foo"):
+        kit.run(toys, tasks=kit.task(toys, n=1), model=f, forms="text", set={"foo.bar": 2})
 
 
 class Callable3:

@@ -70,9 +70,11 @@ def test_only_calls_that_timed_out_are_left_behind(toys: Path) -> None:
 def test_a_soft_stop_keeps_the_calls_in_flight_and_starts_no_other(toys: Path) -> None:
     gate, stop = Gate(), Stop()
     task = kit.task(toys, n=20)
-    arguments = {"tasks": task, "model": gate, "forms": ["text"], "output": str(toys / "out")}
+    arguments = {"tasks": task, "model": gate, "forms": ["text"], "model_name": "gate"}
     thread, outcome = in_background(
-        lambda: vgen_eval.evaluate(stop=stop, bounds=False, **arguments)  # type: ignore[arg-type]
+        lambda: vgen_eval.evaluate(  # type: ignore[arg-type]
+            stop=stop, bounds=False, output=str(toys / "out"), **arguments
+        )
     )
     wait_for(lambda: gate.begun)
     stop.ask()
@@ -87,7 +89,7 @@ def test_a_soft_stop_keeps_the_calls_in_flight_and_starts_no_other(toys: Path) -
     assert card.counts.statuses == {"ok": 1}
     assert card.counts.not_run == 19
     assert [p["status"] for p in kit.predictions(toys, card)] == ["ok"]
-    finished = kit.run(toys, tasks=task, model=gate, forms=["text"])
+    finished = kit.run(toys, **arguments)
     assert finished.complete
     assert len(gate.begun) == 20
     assert finished.run == card.run

@@ -42,4 +42,7 @@ def test_the_cards_of_the_docs_are_sound(kind: str, tmp_path: Path) -> None:
     assert found is not None
     card = tmp_path / "card.yaml"
     card.write_text(found[1], encoding="utf-8")
+    lines = re.search(r"<!-- check: lines -->\n```json\n(.*?)```", text, re.DOTALL)
+    assert lines is not None
+    (tmp_path / "eyes.jsonl").write_text(lines[1], encoding="utf-8")
     assert [str(problem) for problem in check_card(card, Catalog.discover())] == []

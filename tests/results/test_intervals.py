@@ -107,7 +107,7 @@ def test_fewer_than_ten_groups_give_no_interval_and_a_reason(groups: int) -> Non
         bootstrap_merged(range(values.size), names, lambda rows: 1.0),
     ):
         assert (found.low, found.high) == (None, None)
-        assert found.reason == "fewer than 10 groups"
+        assert found.reason == f"{groups} groups, fewer than 10"
         assert found.clusters == groups
 
 

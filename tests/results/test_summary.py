@@ -256,6 +256,19 @@ def test_a_dataset_level_metric_picks_attempts_by_the_primary(toys: Path) -> Non
     )
 
 
+def test_each_mean_picks_its_own_best(toys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second metric that likes large errors: the primary's pick is not its pick."""
+    import toybench.parts
+
+    (value,) = toybench.parts.Middle.values
+    liking = msgspec.structs.replace(value, aggregation="mean", higher_is_better=True)
+    monkeypatch.setattr(toybench.parts.Middle, "values", (liking,))
+    metrics = {"metrics": [{"name": "toybench:error"}, {"name": "toybench:middle"}]}
+    card = told(toys, [["4", "1"], ["1", "5"]], protocol={**metrics, "primary": "mae"})
+    assert card.score("mae", selection="best_of_2").value == statistics.fmean([1, 0])
+    assert card.score("median", selection="best_of_2").value == statistics.fmean([4, 4])
+
+
 def test_a_primary_without_a_number_a_sample_gives_no_best(
     toys: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -302,7 +315,7 @@ def test_an_attempt_that_failed_by_infrastructure_is_in_no_number(toys: Path) ->
 def test_groups_and_not_samples_are_resampled(toys: Path) -> None:
     answers = [str(n + n // 4) for n in range(48)]
     few = told(toys, answers, per_group=6).score("mae").ci95
-    assert (few.low, few.reason, few.clusters) == (None, "fewer than 10 groups", 8)
+    assert (few.low, few.reason, few.clusters) == (None, "8 groups, fewer than 10", 8)
     some = told(toys, answers, per_group=4).score("mae").ci95
     many = told(toys, answers, per_group=1).score("mae").ci95
     assert (some.clusters, many.clusters) == (12, 48)

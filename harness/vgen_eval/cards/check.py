@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from vgen_eval.cards.check_data import check_data
 from vgen_eval.cards.check_task import check_task, primary_values
 from vgen_eval.cards.checking import Checker, Finder, message_of
 from vgen_eval.cards.load import ParsedCard, load_card, parse_card
@@ -32,6 +33,7 @@ def check_card(path: Path, catalog: Finder, *, home: str = HOME) -> list[Problem
     checker = Checker(parsed, catalog, file=str(path), home=home)
     if isinstance(parsed.record, TaskCard):
         check_task(checker, parsed.record)
+        check_data(checker, parsed.record, folder=path.parent)
     elif isinstance(parsed.record, ModelCard):
         _check_model(checker, parsed.record)
     else:

@@ -58,6 +58,22 @@ def _check_protocol(checker: Checker, body: ProtocolCard, path: str) -> None:
         _check_values(checker, body, path)
     if own & {"failure_value", "failure_options"} and body.failure_value:
         _check_failure_value(checker, body, path)
+    _check_kinds(checker, body, path)
+
+
+def _check_kinds(checker: Checker, body: ProtocolCard, path: str) -> None:
+    """Note a metric about another kind of thing than what the decoders give."""
+    decoders = [answer.decoder or answer.form for answer in body.answers]
+    decoders += [body.failure_value] if body.failure_value not in ("", SKIP) else []
+    given = {name: getattr(checker.look_up("decoder", name), "measures", None) for name in decoders}
+    for index, metric in enumerate(body.metrics):
+        taken = getattr(checker.look_up("metric", metric.name), "measures", None)
+        for name, kind in given.items():
+            if taken and kind and kind != taken:
+                checker.add(
+                    join_index(join(path, "metrics"), index),
+                    f"{metric.name!r} is about a {taken}, {name!r} about a {kind}",
+                )
 
 
 def _check_answers(checker: Checker, answers: tuple[AnswerCard, ...], path: str) -> None:
@@ -90,7 +106,8 @@ def _check_codec(checker: Checker, answer: AnswerCard, path: str) -> None:
         join(path, "options"),
     )
     unnamed = answer.encoder is None
-    if unnamed and isinstance(checker.look_up("encoder", answer.form), UsageError):
+    implied = f"{checker.home}:{answer.form}"
+    if unnamed and isinstance(checker.look_up("encoder", implied), UsageError):
         # a form without an encoder has no ceiling, which is no fault of the card
         if answer.encoder_options:
             checker.add(
@@ -99,7 +116,7 @@ def _check_codec(checker: Checker, answer: AnswerCard, path: str) -> None:
         return
     checker.component(
         "encoder",
-        answer.encoder or answer.form,
+        answer.encoder or implied,
         join(path, "form" if unnamed else "encoder"),
         answer.encoder_options,
         join(path, "encoder_options"),

@@ -147,9 +147,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         return report(exc)
     finally:
-        terminal = sys.modules.get(f"{__name__}.terminal")
-        if terminal is not None and argv is not None:
-            terminal.release_stdout()
+        if argv is not None:  # called from somebody's program, which goes on
+            for name in ("terminal", "logs"):
+                module = sys.modules.get(f"{__name__}.{name}")
+                if module is not None:
+                    module.release()
 
 
 def _complete() -> int:

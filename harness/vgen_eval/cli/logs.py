@@ -12,7 +12,7 @@ from pathlib import Path
 
 from vgen_eval.cli import PROGRAM, terminal
 
-__all__ = ["LEVELS", "setup", "write_traceback", "written"]
+__all__ = ["LEVELS", "release", "setup", "write_traceback", "written"]
 
 LEVELS = ("debug", "info", "warning", "error")
 REPEATS = 5
@@ -56,8 +56,8 @@ class _LogFile:
         with contextlib.suppress(OSError):
             yield Path(tempfile.mkdtemp(prefix=f"{PROGRAM}-")) / name
 
-    def use(self, folder: Path) -> None:
-        """Writes below this results folder from now on."""
+    def use(self, folder: Path | None) -> None:
+        """Writes below this results folder from now on; None: into a folder of its own."""
         self.folder, self._path = folder, None
 
 
@@ -70,8 +70,10 @@ class _Handler(logging.Handler):
     Warnings and tracebacks are in the file whatever the terminal shows.
     """
 
-    def __init__(self, shown: int) -> None:
+    def __init__(self, shown: int, *, before: int) -> None:
+        """`before`: the level that the root logger had."""
         super().__init__()
+        self.before = before
         self._shown = shown
         self._seen: dict[tuple[str, str], int] = {}
 
@@ -105,16 +107,25 @@ class _Handler(logging.Handler):
 
 def setup(level: str, results: Path) -> None:
     """Sends log records of this level and above to stderr, tracebacks below the results folder."""
+    release()
     _file.use(results)
     root = logging.getLogger()
-    for handler in [h for h in root.handlers if isinstance(h, _Handler)]:
-        root.removeHandler(handler)
     shown = logging.getLevelNamesMapping()[level.upper()]
-    root.addHandler(_Handler(shown))
+    root.addHandler(_Handler(shown, before=root.level))
     root.setLevel(min(shown, logging.WARNING))
     # Pillow tells of every chunk of every PNG
     logging.getLogger("PIL").setLevel(max(logging.INFO, root.level))
     logging.captureWarnings(True)
+
+
+def release() -> None:
+    """Undoes `setup`; for those who call `main` from their own program."""
+    root = logging.getLogger()
+    for handler in [h for h in root.handlers if isinstance(h, _Handler)]:
+        root.removeHandler(handler)
+        root.setLevel(handler.before)
+        logging.captureWarnings(False)
+    _file.use(None)
 
 
 def written() -> Path | None:

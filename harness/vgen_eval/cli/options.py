@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["build_settings", "read_pairs", "split_commas"]
 
 _LISTS = ("tasks", "models", "prompt", "retry_failed")
+_FOLDERS = ("output", "data_root")
 _PAIRS = {"model_args": "--model-args", "set": "--set"}
 _OPENING, _CLOSING = "[{", "]}"
 
@@ -57,6 +58,12 @@ def _read_given(given: Mapping[str, Any]) -> dict[str, Any]:
             asked[key] = read_pairs(value, option=_PAIRS[key])
         elif key == "samples":
             asked[key] = list(_read_samples(value))
+            if not asked[key]:
+                raise UsageError("--samples names no sample")
+        elif key in _FOLDERS:
+            if not value or value.startswith("--"):
+                raise UsageError(f"{_option_of(key)}: '{value}' is no folder")
+            asked[key] = str(Path(value).expanduser())
         elif key in _LISTS:
             words = [value] if isinstance(value, str) else value
             asked[key] = [part for word in words for part in split_commas(word) if part]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,9 +33,13 @@ def print_results(
     *,
     output: str,
     seconds: float,
+    before: int = 0,
     seen: bool = False,
 ) -> None:
-    """Prints the table, unless its lines were `seen` as they came, and what belongs below it."""
+    """Prints the table, unless its lines were `seen` as they came, and what belongs below it.
+
+    before: how many of the predictions were there already.
+    """
     if results and seen:
         print_remarks(results)
     elif results:
@@ -49,6 +53,7 @@ def print_results(
     terminal.say(
         f"{'done in' if complete else 'incomplete after'} {duration(seconds)}   "
         f"{terminal.plural(len(results), 'result card')}, {terminal.plural(done, 'prediction')}"
+        + (f" ({'all' if before == done else f'{before:,}'} from before)" if before else "")
     )
     _print_where(results, output)
 
@@ -121,20 +126,30 @@ def print_remarks(cards: Sequence[ResultCard]) -> None:
     terminal.say("")
 
 
-def _remarks(cards: Sequence[ResultCard]) -> Iterable[str]:
-    """What a line of the table leaves out: excluded samples, missing values."""
+def _remarks(cards: Sequence[ResultCard]) -> Iterator[str]:
+    """What a line of the table leaves out, and what would make one doubt its number."""
     for card in cards:
+        label = task_label(card)
         score, counts = card.score(), card.counts
         if score.value is None:
             reason = terminal.clean(score.reason or "not known")
-            yield f"{task_label(card)}: no {card.primary}: {reason}"
+            yield f"{label}: no {card.primary}: {reason}"
+        if not card.complete:
+            left = counts.not_run + counts.infrastructure
+            yield f"{label}: incomplete: {left:,} of {counts.expected:,} have no score yet"
+        asked = counts.expected - counts.data_fault - counts.not_run
+        if asked and counts.model_failure == asked:
+            yield f"{label}: every attempt failed: {_listed(counts.statuses)}"
+        for flag, count in counts.flags.items():
+            if count == counts.answered > 1:
+                yield f"{label}: every answer is flagged {terminal.clean(flag)}"
         if counts.data_fault:
-            kinds = ", ".join(
-                f"{counts.statuses[s]} {s}"
-                for s in ("no_valid_target", "bad_sample")
-                if counts.statuses.get(s)
-            )
-            yield f"{task_label(card)}: left out of every count: {kinds}"
+            faults = {s: counts.statuses.get(s, 0) for s in ("no_valid_target", "bad_sample")}
+            yield f"{label}: left out of every count: {_listed(faults)}"
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
 
 
 def print_skipped(skipped: Sequence[Skip]) -> None:

@@ -43,6 +43,8 @@ class Quiet:
 
     def __init__(self) -> None:
         self.cards: list[ResultCard] = []
+        self.found = 0
+        """Attempts that were finished before."""
 
     def __enter__(self) -> Quiet:
         return self
@@ -61,8 +63,9 @@ class Quiet:
     def plan(self, plan: Plan) -> None:
         """The plan is about to be run."""
 
-    def job_start(self, job: Job, finished: int) -> None:
+    def job_start(self, job: Job, finished: int) -> None:  # noqa: ARG002
         """A run begins."""
+        self.found += finished
 
     def attempt(self, job: Job, status: str) -> None:
         """An attempt is scored; called from several threads."""
@@ -165,6 +168,7 @@ class Lines(Quiet):
                 terminal.say(terminal.clean(f"  {label}   {text}{', ' if pace else ''}{pace}"))
 
     def job_start(self, job: Job, finished: int) -> None:
+        super().job_start(job, finished)
         self._count = _Count(job, finished)
 
     def attempt(self, job: Job, status: str) -> None:  # noqa: ARG002
@@ -212,6 +216,7 @@ class Bars(Quiet):
         return progress
 
     def job_start(self, job: Job, finished: int) -> None:
+        super().job_start(job, finished)
         self._progress = self._progress or self._start()
         count = _Count(job, finished)
         bar = self._progress.add_task(

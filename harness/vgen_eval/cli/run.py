@@ -148,6 +148,7 @@ def _run(plan: Plan, settings: Settings, catalog: Catalog, *, as_json: bool) -> 
             suites,
             output=settings.output,
             seconds=time.monotonic() - started,
+            before=reporter.found,
             seen=reporter.prints_table,
         )
     outcome.explain_exit(results, settings.fail_over)

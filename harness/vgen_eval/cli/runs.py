@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +60,8 @@ def list_runs(output: str, as_json: bool) -> int:
     if not records:
         terminal.note(f"no runs in {Path(output, 'runs')}")
         return 0
-    rows = [["run", "model", "task", "answer", "prompt", "done", "score", "", "", "state"]]
+    head = ["run", "model", "task", "answer", "prompt", "done", "failed", "score", "", "", "state"]
+    rows = [[*head, "changed" if any(r["changed"] for r in records) else ""]]
     for r in records:
         value = "" if r["metric"] is None else number(r["value"])
         rows.append(
@@ -71,13 +72,15 @@ def list_runs(output: str, as_json: bool) -> int:
                 r["answer"],
                 r["prompt"] or "-",
                 f"{r['done']:,}/{r['expected']:,}",
+                f"{r['failed']:,}",
                 r["metric"] or "-",
                 value,
                 r["unit"] or "",
                 r["state"],
+                ", ".join(f"{key}={value}" for key, value in r["changed"].items()),
             ]
         )
-    terminal.say(*terminal.layout(rows, right="lllllrlrll"))
+    terminal.say(*terminal.layout(rows, right="lllllrrlrlll"))
     return 0
 
 
@@ -92,7 +95,8 @@ def _describe(path: Path, output: Path) -> dict[str, Any]:
         "id": path.relative_to(output / "runs").as_posix(),
         "run": path.name,
         "model": "?", "task": "?", "answer": "?", "prompt": None, "done": 0, "expected": 0,
-        "metric": None, "value": None, "unit": None, "state": "damaged", "path": str(path),
+        "failed": 0, "changed": {}, "metric": None, "value": None, "unit": None,
+        "state": "damaged", "path": str(path),
     }  # fmt: skip
     try:
         asked = RunStore(path).record
@@ -106,6 +110,7 @@ def _describe(path: Path, output: Path) -> dict[str, Any]:
             "done": done,
             "expected": expected,
             "state": "no card",
+            "changed": _changes(asked),
         }
         card = read_card(path)
     except (NotRunnable, KeyError, TypeError, AttributeError):
@@ -113,12 +118,22 @@ def _describe(path: Path, output: Path) -> dict[str, Any]:
     score = card.score()
     # a run that was killed while it went on has more lines than its card knows of
     whole = card.complete and record["done"] == record["expected"]
+    counts = card.counts
     return record | {
+        "failed": counts.model_failure + counts.infrastructure,
         "metric": card.primary,
         "value": score.value,
         "unit": score.unit,
         "state": "complete" if whole else "incomplete",
     }
+
+
+def _changes(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """What tells the run from the plain one of its task and model."""
+    settings = asked.get("settings", {})
+    options = {f"options.{key}": value for key, value in settings.get("model_args", {}).items()}
+    part = {"samples": len(asked["samples"])} if asked.get("selection") else {}
+    return {**settings.get("set", {}), **options, **part}
 
 
 @command.command("rm")

@@ -40,9 +40,9 @@ USAGE = "vgen-eval score RUN, or score --task NAME --predictions PATH --model-na
 @click.option(
     "--log-level",
     type=click.Choice(("debug", "info", "warning", "error")),
-    default="error",
+    default="warning",
     metavar="LEVEL",
-    help="debug, info, warning or error (error): what stderr shows.",
+    help="debug, info, warning or error (warning): what stderr shows.",
 )
 def command(
     *,
@@ -62,6 +62,7 @@ def command(
     No model is called.
     """  # fmt: skip
     from vgen_eval.cli import logs, outcome, terminal
+    from vgen_eval.cli.finding import find_run
 
     _check_words(runs, given, workers)
     logs.setup(log_level, Path(output))
@@ -77,6 +78,8 @@ def command(
         return code
     if cards and not runs:
         terminal.say(f"  {_coverage(cards[0])}")
+    elif cards:  # the runs lie where they lie, whatever --output says
+        output = str(find_run(runs[0], Path(output)).parents[len(Path(cards[0].run).parts) - 1])
     outcome.print_results(results, [], output=output, seconds=time.monotonic() - started)
     outcome.explain_exit(results, None)
     return code

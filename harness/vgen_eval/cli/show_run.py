@@ -30,7 +30,10 @@ def describe_run(path: Path) -> Described:
     }  # fmt: skip
     lines = [f"run {path}"]
     try:
-        record["card"] = jsonio.loads((path / "result_card.json").read_bytes())
+        card = jsonio.loads((path / "result_card.json").read_bytes())
+        if not isinstance(card, dict):
+            raise ValueError("no JSON object")
+        record["card"] = card
         lines += ["", *(path / "result_card.md").read_text(encoding="utf-8").splitlines()]
     except FileNotFoundError:
         lines.append(f"  {task}   {model}   no result card yet: {done:,} of {expected:,} are done")

@@ -36,15 +36,14 @@ def summarise_suites(
     cards: Sequence[ResultCard], names: Sequence[str], catalog: Catalog
 ) -> list[dict[str, Any]]:
     """Of each suite asked for: its tasks, its aggregate, and the mean for each model."""
-    from vgen_eval import cards as files
-    from vgen_eval.cards.records import SuiteCard
-    from vgen_eval.engine.tasks import expand_tasks
+    from vgen_eval.engine.tasks import expand_tasks, open_suite
 
     found = []
-    for name in dict.fromkeys(name for name in names if name.startswith("suite:")):
-        _, head = catalog.find("suite", name.removeprefix("suite:"))
-        suite = files.load_card(head.path).record
-        assert isinstance(suite, SuiteCard)
+    for name in dict.fromkeys(names):
+        opened = open_suite(name, catalog, notices=[])
+        if opened is None:
+            continue
+        suite, _ = opened
         labels = [ref.label for ref in expand_tasks([name], catalog, notices=[])]
         record: dict[str, Any] = {
             "suite": suite.suite,

@@ -22,7 +22,7 @@ __all__ = [
     "layout",
     "note",
     "plural",
-    "release_stdout",
+    "release",
     "say",
     "say_json",
     "say_text",
@@ -184,7 +184,7 @@ def guard_stdout() -> None:
     sys.stdout = sys.stderr
 
 
-def release_stdout() -> None:
+def release() -> None:
     """Undoes `guard_stdout`; for those who call `main` from their own program."""
     if _state["stream"] is None:
         return

@@ -75,8 +75,11 @@ class Caller:
                     batch=len(requests),
                 )
                 since = time.perf_counter()
-        # an adapter may raise anything; SystemExit too must not end the run
-        except (Exception, SystemExit) as exc:
+        except GeneratorExit:  # our own caller listens no longer
+            raise
+        # an adapter may raise anything: SystemExit, asyncio.CancelledError. No signal arrives
+        # here, since this is never the main thread
+        except BaseException as exc:
             fault = exc
         left = list(open_requests.values())
         if left:
@@ -150,7 +153,7 @@ def _within(call: Callable[[], Iterator[Output]], seconds: float) -> Iterator[Ou
             for output in call():
                 outputs.put((output, None))
             outputs.put((None, over))
-        except (Exception, SystemExit) as exc:
+        except BaseException as exc:
             outputs.put((None, exc))
 
     threading.Thread(target=work, daemon=True, name="model-call").start()

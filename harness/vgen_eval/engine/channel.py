@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
 __all__ = ["Channel"]
@@ -15,8 +15,20 @@ T = TypeVar("T")
 class Channel(Generic[T]):
     """Like queue.Queue, but with an end: `take` gives nothing more once all producers are done."""
 
-    def __init__(self, size: int, *, producers: int = 1, consumers: int = 1) -> None:
+    def __init__(
+        self,
+        size: int,
+        *,
+        producers: int = 1,
+        consumers: int = 1,
+        weight: Callable[[T], int] = lambda _: 0,
+        most: int = 1,
+    ) -> None:
+        """Holds `size` items, and no more once their weights come to `most`."""
         self._size = size
+        self._weigh = weight
+        self._most = most
+        self._held = 0
         self._consumers = consumers
         self._producers = producers
         self._items: deque[T] = deque()
@@ -28,13 +40,17 @@ class Channel(Generic[T]):
     def put(self, item: T) -> bool:
         """Waits for room; False when the channel was aborted and the item went nowhere."""
         with self._room:
-            while len(self._items) >= self._size and not self._aborted:
+            while self._is_full() and not self._aborted:
                 self._room.wait()
             if self._aborted:
                 return False
+            self._held += self._weigh(item)
             self._items.append(item)
             self._filled.notify()
             return True
+
+    def _is_full(self) -> bool:
+        return len(self._items) >= self._size or self._held >= self._most
 
     def take(self, count: int = 1, *, wait: bool = True) -> list[T]:
         """Waits for `count` items, or without `wait` for one; none when it is over.
@@ -51,6 +67,7 @@ class Channel(Generic[T]):
                 if self._aborted or not self._items:
                     break
                 taken.append(self._items.popleft())
+                self._held -= self._weigh(taken[-1])
                 self._room.notify()
         return [] if self._aborted else taken
 

@@ -8,13 +8,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+import msgspec
+
 from vgen_eval.engine.keeping import Keeper
 from vgen_eval.engine.models import Model, from_function
 from vgen_eval.engine.pipeline import Pipeline, Stop
 from vgen_eval.engine.plan import Job, Plan, Skip, make_plan
 from vgen_eval.engine.settings import Settings
 from vgen_eval.engine.todo import Todo
-from vgen_eval.errors import MissingKey, NotRunnable, RunLocked, UsageError, VgenEvalError
+from vgen_eval.errors import (
+    CardError,
+    MissingKey,
+    NotRunnable,
+    RunLocked,
+    StorageError,
+    UsageError,
+)
 from vgen_eval.results.build import build_card, describe_run
 from vgen_eval.results.card import Bound, ResultCard, read_card, write_card
 from vgen_eval.store.index import ResponseIndex
@@ -60,6 +69,9 @@ class Silent:
 class Results(list[ResultCard]):
     """The result cards of an evaluation, in the order run."""
 
+    def __repr__(self) -> str:
+        return f"Results({list(self)!r}, skipped={len(self.skipped)})"
+
     def __init__(
         self,
         cards: Iterable[ResultCard] = (),
@@ -76,12 +88,16 @@ class Results(list[ResultCard]):
         """Whether a signal ended it early."""
 
     def exit_code(self, fail_over: float | None = None) -> int:
-        """0 done; 1 incomplete or over `fail_over`; 3 nothing ran, or a named pair could not."""
-        if any(not card.complete for card in self):
+        """0 done; 1 incomplete, unscored, or over `fail_over`; 3 a named pair could not run."""
+        if any(not card.complete or not _scored(card) for card in self):
             return 1
         if fail_over is not None and any(_failed_share(card) > fail_over for card in self):
             return 1
         return 3 if not self or any(skip.exact for skip in self.skipped) else 0
+
+
+def _scored(card: ResultCard) -> int:
+    return card.counts.answered + card.counts.model_failure
 
 
 def _failed_share(card: ResultCard) -> float:
@@ -109,7 +125,8 @@ def evaluate(
         model: a model's name, or a plain function from a Request to an answer.
         models: several of them.
         forms: the answer forms a plain function gives, best first.
-        model_name: what to call a plain function in cards and paths.
+        model_name: what to call a plain function in cards and paths. It vouches for the function:
+            its run is resumed while its own code is the same. Without it each call asks anew.
         catalog: the plugins to use; those installed when None.
         reporter: told what happens.
         stop: lets another thread stop the run.
@@ -128,15 +145,21 @@ def evaluate(
     names = tuple(entry for entry in asked if isinstance(entry, str))
     if functions and len(functions) > 1 and model_name:
         raise UsageError("model_name names one plain function, several were given")
-    read = convert(
-        Settings,
-        {**settings, "tasks": [tasks] if isinstance(tasks, str) else list(tasks), "models": names},
-        file="evaluate",
-    )
+    fields = {**settings, "tasks": tasks, "models": names}
+    for key in ("tasks", "prompt", "samples", "retry_failed"):
+        if key in fields:
+            fields[key] = _listed(fields[key])
+    read = convert(Settings, fields, file="evaluate")
     catalog = catalog or Plugins.discover()
-    made = [from_function(function, name=model_name, forms=forms) for function in functions]
+    given = tuple(_listed(forms))
+    made = [from_function(function, name=model_name, forms=given) for function in functions]
     plan = make_plan(read, catalog, made)
     return run_plan(plan, read, catalog, reporter=reporter, stop=stop)
+
+
+def _listed(value: Any) -> list[Any]:
+    """One name stands for a list of one."""
+    return [value] if isinstance(value, str) else list(value)
 
 
 def run_plan(
@@ -173,7 +196,8 @@ def run_plan(
                 log.warning(
                     "%s, %s: %s", job.task.ref.label, job.model.name, exc.what, exc_info=exc
                 )
-                skipped.append(Skip(job.task.ref.label, job.model.name, exc.what, exact=True))
+                reason = f"{exc.what} ({exc.cure})" if exc.cure else exc.what
+                skipped.append(Skip(job.task.ref.label, job.model.name, reason, exact=True))
     return Results(cards, skipped=skipped, suites=plan.suites, stopped=stop.soft.is_set())
 
 
@@ -184,6 +208,9 @@ class _Session:
         self, settings: Settings, catalog: Catalog, reporter: Reporter, stop: Stop
     ) -> None:
         self.settings = settings
+        # of what was asked, ceiling and floor follow what is said of the protocol alone
+        protocol = {k: v for k, v in settings.set.items() if k.startswith("protocol.")}
+        self._bare = msgspec.structs.replace(settings, set=protocol, model_args={})
         self.catalog = catalog
         self.reporter = reporter
         self.stop = stop
@@ -211,10 +238,11 @@ class _Session:
             load = getattr(adapter, "load", None)
             if load is not None:
                 load()
-        except VgenEvalError:
+        except (CardError, NotRunnable, StorageError, UsageError, KeyboardInterrupt):
             raise
-        # whatever an adapter raises while loading ends its model's run with a named cause
-        except Exception as exc:
+        # whatever an adapter raises while loading, SystemExit too, ends its model's run with a
+        # named cause
+        except BaseException as exc:
             raise NotRunnable(
                 f"model '{model.name}' cannot be loaded: {type(exc).__name__}: {exc}",
                 cure="see the log for the traceback",
@@ -232,7 +260,9 @@ class _Session:
             close = getattr(adapter, "close", None)
             if close is not None:
                 close()
-        except Exception:
+        except KeyboardInterrupt:
+            raise
+        except BaseException:
             log.exception("model '%s': close failed", model.name)
 
     # --- one job --------------------------------------------------------------------------
@@ -293,8 +323,8 @@ class _Session:
         store.lock()
         started = time.monotonic()
         try:
-            if not (job.path / "run.json").exists():
-                store.write_record(describe_run(job, self.settings))
+            if not store.has_record():
+                store.write_record(describe_run(job, self.settings if report else self._bare))
             todo = Todo(job, store, retry=self.settings.retry_failed)
             reporter.job_start(job, todo.finished)
             if todo and not self.stop.soft.is_set():
@@ -314,6 +344,7 @@ class _Session:
                 finally:
                     self.index.flush()
             wall = time.monotonic() - started
+            del todo  # some 8 MB at 100,000 samples, and the card needs its own
             card = build_card(
                 job, store, self.results, catalog=self.catalog, bounds=bounds,
                 wall_s=wall, device=self.settings.device, unknown_ids=unknown_ids,

@@ -15,7 +15,7 @@ from vgen_eval.adapters import BaseAdapter
 from vgen_eval.answers import unpack
 from vgen_eval.cards.records import ModelCard
 from vgen_eval.engine.evaluate import Reporter, Results, run_plan
-from vgen_eval.engine.models import LOCAL, Model
+from vgen_eval.engine.models import Model
 from vgen_eval.engine.pipeline import Stop
 from vgen_eval.engine.plan import make_plan
 from vgen_eval.engine.settings import Settings
@@ -31,6 +31,8 @@ __all__ = ["Predictions", "import_predictions", "read_predictions"]
 log = logging.getLogger(__name__)
 
 PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff")
+IMPORTED = "predictions"
+"""What stands for their distribution: a name of theirs is never an installed model's."""
 _SUFFIXES: Mapping[str, tuple[str, ...]] = {
     "image": PICTURES,
     "text": (".txt",),
@@ -162,7 +164,7 @@ def _model(name: str, found: Predictions) -> Model:
     )
     return Model(
         name=card.model,
-        distribution=LOCAL,
+        distribution=IMPORTED,
         card=card,
         adapter="predictions",
         adapter_version="1",
@@ -239,6 +241,11 @@ def _read_jsonl(path: Path, form: AnswerForm) -> Iterator[_Found]:
                 if isinstance(attempt, bool) or not isinstance(attempt, int) or attempt < 0:
                     raise UsageError(f"{where}: attempt {attempt!r} is no number from 0")
                 yield where, str(sample), attempt, _jsonl_entry(path, form, line["output"], where)
+    except jsonlines.InvalidLineError as exc:
+        raise UsageError(
+            f"{path}:{exc.lineno}: a line is an object that holds 'id' and 'output'"
+            + (f": {exc.__cause__}" if exc.__cause__ else "")
+        ) from exc
     except (jsonlines.Error, ValueError, OSError) as exc:
         raise UsageError(f"{path}: {exc}") from exc
 
@@ -255,7 +262,7 @@ def _jsonl_entry(path: Path, form: AnswerForm, output: Any, where: str) -> _Entr
     if not file.is_relative_to(folder):
         raise UsageError(f"{where}: '{output}' leads out of {folder}")
     if not file.is_file():
-        raise UsageError(f"{where}: no file '{output}'")
+        raise UsageError(f"{where}: no file '{output}': answers of form {form} are files")
     return _file_entry(file)
 
 

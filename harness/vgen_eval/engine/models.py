@@ -39,6 +39,8 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     card_digest: str
     reusable: bool = True
     """May its answers be taken from another run by request digest?"""
+    fresh: bool = False
+    """Is each run a new one, because nothing vouches for the model being the same?"""
 
     @property
     def folder(self) -> str:
@@ -184,7 +186,11 @@ def _build(kind: Any, options: Any, card: ModelCard, device: str | None) -> Adap
 def from_function(
     function: Callable[[Request], Any], *, name: str | None, forms: Sequence[AnswerForm]
 ) -> Model:
-    """A plain function, request -> answer, as a model."""
+    """A plain function, request -> answer, as a model.
+
+    Without a name it is asked anew each time: what it calls may have changed unseen. A name
+    vouches for it, and its runs are resumed while its own code is the same.
+    """
     if not forms:
         raise UsageError('a plain function needs its answer forms: evaluate(forms=["image"], ...)')
     # read like any card: a name becomes a path, a form a key
@@ -199,4 +205,5 @@ def from_function(
         build=lambda _device: FunctionAdapter(function),
         card_digest=cards.card_digest(card),
         reusable=False,
+        fresh=name is None,
     )

@@ -34,6 +34,18 @@ QUEUE = 8
 """Items that may wait between stages: enough to overlap, few enough for 1024x1024 pictures."""
 
 
+QUEUE_BYTES = 16 << 20
+"""Bytes of pixels at which a queue is full whatever it may hold: large pictures are few."""
+
+
+def _pixel_bytes(entry: Asked | _Answered) -> int:
+    prepared = entry.prepared
+    if not prepared.images:
+        return 0
+    pictures = sum(image.array.nbytes for image in prepared.images)
+    return pictures + int(getattr(prepared.ideal, "nbytes", 0))
+
+
 class Stop:
     """Asked once: calls in flight are finished. Asked twice: they are dropped."""
 
@@ -91,9 +103,15 @@ class Pipeline:
         """
         batch = max(1, min(self._batch_size or 1 << 30, adapter.max_batch)) if adapter else 1
         callers = max(1, adapter.concurrency) if adapter else 0
-        self._loaded: Channel[Asked] = Channel(max(QUEUE, 2 * batch), producers=1)
+        self._loaded: Channel[Asked] = Channel(
+            max(QUEUE, 2 * batch), producers=1, weight=_pixel_bytes, most=QUEUE_BYTES
+        )
         self._answered: Channel[_Answered] = Channel(
-            QUEUE, producers=1 + callers, consumers=self._workers
+            QUEUE,
+            producers=1 + callers,
+            consumers=self._workers,
+            weight=_pixel_bytes,
+            most=QUEUE_BYTES,
         )
         stages: list[tuple[str, Callable[[], None]]] = [("load", lambda: self._load(todo))]
         if adapter is not None:
@@ -151,7 +169,7 @@ class Pipeline:
             self._write_bad_sample(work, exc.what)
             return True
         # readers are anyone's code: what they raise spoils their sample, not the run
-        except Exception as exc:
+        except (Exception, SystemExit) as exc:
             log.warning("%s: loading failed", work.item.id, exc_info=True)
             self._write_bad_sample(work, clean(f"{type(exc).__name__}: {exc}"))
             return True

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from vgen_eval import jsonio
+from vgen_eval import cards, jsonio
+from vgen_eval.cards.records import ModelCard
 from vgen_eval.engine.models import Model, resolve_model
 from vgen_eval.engine.selection import select
 from vgen_eval.engine.settings import Settings
 from vgen_eval.engine.tasks import Codec, Task, TaskRef, expand_tasks, open_task
-from vgen_eval.errors import NotRunnable, UsageError, VgenEvalError, nearest
+from vgen_eval.errors import CardError, NotRunnable, UsageError, VgenEvalError, nearest
 from vgen_eval.pairing import Unpaired, pair, pick_variant
 from vgen_eval.store.rows import Rows
 from vgen_eval.types import Item
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["Job", "Plan", "Skip", "make_plan"]
 
 ID_LENGTH = 12
+BOUNDS = ("ceiling", "floor")
+"""Roles of the models that stand beside the others."""
 
 
 class Skip(msgspec.Struct, frozen=True):
@@ -87,7 +90,7 @@ def make_plan(settings: Settings, catalog: Catalog, models: Sequence[Model] = ()
     notices: list[str] = []
     model_overrides, protocol_overrides = _split_overrides(settings.set)
     models = [
-        *models,
+        *(_override(model, model_overrides) for model in models),
         *(
             resolve_model(
                 name,
@@ -99,6 +102,7 @@ def make_plan(settings: Settings, catalog: Catalog, models: Sequence[Model] = ()
             for name in dict.fromkeys(settings.models)
         ),
     ]
+    _check_distinct(models)
     if not models:
         raise UsageError("no model given", cure="--model NAME; `vgen-eval list models` shows them")
     if settings.samples and settings.limit is not None:
@@ -125,6 +129,10 @@ def make_plan(settings: Settings, catalog: Catalog, models: Sequence[Model] = ()
                     jobs.append(_job(task, model, variant, settings, bounds))
                 except Unpaired as exc:
                     skipped.append(Skip(ref.label, model.name, str(exc), ref.exact))
+                except (CardError, NotRunnable, UsageError) as exc:  # its decoder or encoder
+                    if ref.exact:
+                        raise
+                    skipped.append(Skip(ref.label, model.name, _one_line(exc)))
     _check_samples(settings.samples, [t for t in opened.values() if isinstance(t, Task)])
     suites: dict[str, tuple[str, ...]] = {}
     for ref in refs:
@@ -135,6 +143,25 @@ def make_plan(settings: Settings, catalog: Catalog, models: Sequence[Model] = ()
 
 def _one_line(exc: VgenEvalError) -> str:
     return f"{exc.what} ({exc.cure})" if exc.cure else exc.what
+
+
+def _override(model: Model, overrides: Mapping[str, Any]) -> Model:
+    """A model that came without a card file, under --set."""
+    if not overrides:
+        return model
+    return msgspec.structs.replace(model, card=cards.override(model.card, overrides))
+
+
+def _check_distinct(models: Sequence[Model]) -> None:
+    seen: set[str] = set()
+    for model in models:
+        digest = model.identity_digest()
+        if digest in seen:
+            raise UsageError(
+                f"two models are the same as far as can be told: '{model.name}'",
+                cure="ask for one of them, or run plain functions one by one with a model_name",
+            )
+        seen.add(digest)
 
 
 def _split_overrides(
@@ -152,6 +179,11 @@ def _open(
         return open_task(ref, catalog, overrides=overrides, data_root=settings.data_root)
     except NotRunnable as exc:
         return exc
+    except (CardError, UsageError) as exc:
+        if ref.exact or overrides:
+            raise
+        # a faulty card that `all`, a glob or a suite brings along hurts its own task alone
+        return NotRunnable(exc.what, cure=exc.cure)
 
 
 def _check_samples(ids: Sequence[str], tasks: Sequence[Task]) -> None:
@@ -163,16 +195,13 @@ def _check_samples(ids: Sequence[str], tasks: Sequence[Task]) -> None:
 
 def _bound_models(catalog: Catalog) -> dict[str, Model]:
     """The built-in models of role ceiling and floor: known by role, never by name."""
-    from vgen_eval import cards
-    from vgen_eval.cards.records import ModelCard
-
     found: dict[str, Model] = {}
     for plugin, head in catalog.heads("model"):
         if not plugin.builtin:
             continue
         card = cards.load_card(head.path).record
         assert isinstance(card, ModelCard)
-        if card.role in ("ceiling", "floor"):
+        if card.role in BOUNDS:
             found.setdefault(
                 card.role,
                 resolve_model(
@@ -201,8 +230,6 @@ def _job(
         ids=_ids_here(settings.samples, task),
     )
     attempts = settings.attempts or task.protocol.attempts
-    # ceiling and floor do the same thing each time, so one attempt says all of it
-    attempts = attempts if model.card.role == "model" else 1
     identity = {
         "task": task.identity(codec),
         "model": model.identity_digest(),
@@ -210,12 +237,14 @@ def _job(
         "selection": selection,
         "attempts": attempts,
     }
+    if model.card.role in BOUNDS:
+        identity["encoder"] = codec.info["encoder"]  # their answers are made of it
     run_id = jsonio.digest(identity)[:ID_LENGTH]
     path = Path(settings.output) / "runs" / model.folder / task.ref.path / run_id
     companions = {
         role: _companion(task, bound, answer.form, variant, settings)
         for role, bound in bounds.items()
-        if model.card.role == "model"
+        if model.card.role not in BOUNDS
     }
     return Job(
         task=task,
@@ -228,7 +257,7 @@ def _job(
         attempts=attempts,
         identity=identity,
         run_id=run_id,
-        path=_fresh(path) if settings.fresh and model.card.role == "model" else path,
+        path=_fresh(path) if settings.fresh or model.fresh else path,
         ceiling=companions.get("ceiling"),
         floor=companions.get("floor"),
     )
@@ -245,7 +274,10 @@ def _ids_here(ids: Sequence[str], task: Task) -> list[str]:
 def _companion(
     task: Task, model: Model, form: str, variant: str | None, settings: Settings
 ) -> Job | None:
-    """The same pair for the ceiling or the floor; None when it cannot give the form."""
+    """The same pair for the ceiling or the floor; None when it cannot give the form.
+
+    They do the same thing each time, so one attempt says all of it.
+    """
     narrowed = msgspec.structs.replace(settings, answer=form, attempts=1, fresh=False)
     try:
         return _job(task, model, variant, narrowed, {})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -29,6 +29,7 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
     geometry: Mapping[str, Any] | None
     """Sizes of each picture, [height, width]: as it is, and as the model sees it."""
     ideal: Any = None
+    encode: Callable[[Any], Any] | None = None
 
 
 def prepare(job: Job, sample: Sample) -> Prepared:
@@ -61,8 +62,15 @@ def prepare(job: Job, sample: Sample) -> Prepared:
             ideal = job.codec.encoder.encode(sample.target, scene)
         except (ValueError, TypeError, ArithmeticError) as exc:
             raise BadSample(f"{sample.id}: the truth cannot be encoded: {exc}") from exc
+    encoder = job.codec.encoder if job.model.card.role == "floor" else None
     return Prepared(
-        sample=sample, images=images, scene=scene, prompt=prompt, geometry=geometry, ideal=ideal
+        sample=sample,
+        images=images,
+        scene=scene,
+        prompt=prompt,
+        geometry=geometry,
+        ideal=ideal,
+        encode=None if encoder is None else lambda target: encoder.encode(target, scene),
     )
 
 
@@ -99,6 +107,7 @@ def make_request(job: Job, prepared: Prepared, attempt: int) -> Request:
         settings=settings,
         seed=seed_of(job, sample.id, attempt),
         ideal=prepared.ideal,
+        encode=prepared.encode,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from vgen_eval.engine.tasks import TaskRef, open_task
 from vgen_eval.engine.todo import Rescoring
 from vgen_eval.errors import NotRunnable, UsageError
 from vgen_eval.pairing import Unpaired, pair
-from vgen_eval.results.build import build_card
+from vgen_eval.results.build import RUN_SCHEMA, build_card
 from vgen_eval.results.card import Bound, ResultCard, read_card, write_card
 from vgen_eval.store.run import RunStore
 from vgen_eval.types import Adapter
@@ -29,10 +30,17 @@ if TYPE_CHECKING:
 
 __all__ = ["reopen", "rescore", "results_folder"]
 
+log = logging.getLogger(__name__)
+
 
 def reopen(path: Path, catalog: Catalog, *, data_root: str | None = None) -> Job:
     """The job of a run, from its run.json: same samples, same protocol, today's components."""
     record = RunStore(path).record
+    if record.get("schema", RUN_SCHEMA) != RUN_SCHEMA:
+        raise NotRunnable(
+            f"{path}/run.json: schema {record.get('schema')}, {RUN_SCHEMA} wanted",
+            cure="score it with the version of vgen-eval that made it",
+        )
     try:
         task_card = msgspec.convert(record["cards"]["task"], TaskCard)
         model_card = msgspec.convert(record["cards"]["model"], ModelCard)
@@ -126,6 +134,8 @@ def rescore(
     try:
         store.begin_rescore(job.score_digest)
         todo = Rescoring(job, store)
+        if todo.stand:
+            log.warning("%s: %d answers are not kept: their old scores stand", path, todo.stand)
         reporter.job_start(job, 0)
         pipeline = Pipeline(
             job,

@@ -73,7 +73,7 @@ def score_attempt(
     except NoValidTarget as exc:
         return unscored(line, "no_valid_target", clean(exc.what))
     # decoders and metrics are anyone's code: what they raise is this attempt's error, no more
-    except Exception as exc:
+    except (Exception, SystemExit) as exc:
         log.warning("%s: scoring failed", line["sample"], exc_info=True)
         return unscored(line, "error", clean(f"scoring raised {type(exc).__name__}: {exc}"))
 

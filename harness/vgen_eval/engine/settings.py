@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from vgen_eval.types import AnswerForm
+
 __all__ = ["Settings"]
 
 Count = Annotated[int, msgspec.Meta(ge=1)]
@@ -34,7 +36,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     models: Annotated[tuple[str, ...], _doc("Names of models or adapters, or card files.")] = ()
     model_args: Annotated[Mapping[str, Any], _doc("Options of the adapter (-M).")] = {}
     set: Annotated[Mapping[str, Any], _doc("Card overrides: generation.seed, protocol.x.")] = {}
-    answer: Annotated[str | None, _doc("Answer form to use instead of the first that fits.")] = None
+    answer: Annotated[
+        AnswerForm | None, _doc("Answer form to use instead of the first that fits.")
+    ] = None
     prompt: Annotated[tuple[str, ...], _doc("Prompt variants: short, mid, long.")] = ()
     samples: Annotated[tuple[str, ...], _doc("Ids of the samples to run.")] = ()
     limit: Annotated[Count | None, _doc("At most so many samples a task.")] = None

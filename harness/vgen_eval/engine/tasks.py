@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import fnmatch
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import msgspec
 
 from vgen_eval import cards, jsonio
+from vgen_eval.answers import clean
 from vgen_eval.cards.records import (
     AnswerCard,
     MetricCard,
@@ -19,15 +20,34 @@ from vgen_eval.cards.records import (
     TaskCard,
 )
 from vgen_eval.engine.models import HOME, LOCAL, is_path
-from vgen_eval.errors import CardError, MissingData, NotRunnable, Problem, UsageError, nearest
+from vgen_eval.errors import (
+    BrokenPlugin,
+    CardError,
+    MissingData,
+    NotRunnable,
+    Problem,
+    StorageError,
+    UsageError,
+    nearest,
+)
+from vgen_eval.loading import describe
 from vgen_eval.types import Dataset, Decoder, Encoder, Item, Metric, Value
 
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog, Component
 
-__all__ = ["Codec", "NamedMetric", "Task", "TaskRef", "expand_tasks", "open_task"]
+__all__ = [
+    "Codec",
+    "NamedMetric",
+    "Task",
+    "TaskRef",
+    "expand_tasks",
+    "open_suite",
+    "open_task",
+]
 
 SKIP = "skip"
+Thing = TypeVar("Thing")
 
 
 class TaskRef(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,7 +123,7 @@ class Task:
         self.metrics = tuple(self._metric(card) for card in protocol.metrics)
         self.primary = self._primary()
         self.failure, self.failure_info = self._failure()
-        self.fingerprint = dataset.fingerprint()
+        self.fingerprint = _foreign(f"dataset '{reader.qualified}'", dataset.fingerprint)
 
     def _build(self, kind: str, name: str, options: Mapping[str, Any]) -> tuple[Any, Any]:
         component = self._catalog.component(kind, name, home=self._home)
@@ -117,7 +137,7 @@ class Task:
         }
         if component.dist != HOME:
             info["distribution_version"] = component.dist_version
-        return component.obj(read), info
+        return _foreign(f"{kind} '{component.qualified}'", lambda: component.obj(read)), info
 
     def _metric(self, card: MetricCard) -> NamedMetric:
         metric, info = self._build("metric", card.name, card.options)
@@ -148,7 +168,19 @@ class Task:
     def _failure(self) -> tuple[Decoder | None, Any]:
         if self.protocol.failure_value == SKIP:
             return None, SKIP
-        return self._build("decoder", self.protocol.failure_value, self.protocol.failure_options)
+        decoder, info = self._build(
+            "decoder", self.protocol.failure_value, self.protocol.failure_options
+        )
+        self._check_kind(info["name"], decoder)
+        return decoder, info
+
+    def _check_kind(self, name: str, component: Any) -> None:
+        """What a decoder gives must be what the metrics take, where both say what it is."""
+        for named in self.metrics:
+            given = getattr(component, "measures", None)
+            taken = getattr(named.metric, "measures", None)
+            if given and taken and given != taken:
+                self._fault(f"'{name}' is about a {given}, metric '{named.key}' about a {taken}")
 
     def codec(self, answer: AnswerCard) -> Codec:
         """Decoder and encoder of an answer form, built once.
@@ -158,6 +190,7 @@ class Task:
         """
         if answer.form not in self._codecs:
             decoder, read = self._build("decoder", answer.decoder or answer.form, answer.options)
+            self._check_kind(read["name"], decoder)
             name = answer.encoder or f"{self._home}:{answer.form}"
             try:
                 encoder, written = self._build("encoder", name, answer.encoder_options)
@@ -165,6 +198,8 @@ class Task:
                 if answer.encoder is not None:
                     raise
                 encoder, written = None, None
+            if written is not None:
+                self._check_kind(written["name"], encoder)
             self._codecs[answer.form] = Codec(
                 answer=answer,
                 decoder=decoder,
@@ -218,12 +253,11 @@ def expand_tasks(
 
 
 def _expand(name: str, catalog: Catalog, notices: list[str]) -> Iterator[TaskRef]:
-    if name.startswith("suite:"):
-        plugin, head = catalog.find("suite", name.removeprefix("suite:"), notices=notices)
-        suite = cards.load_card(head.path).record
-        assert isinstance(suite, SuiteCard)
+    found_suite = open_suite(name, catalog, notices=notices)
+    if found_suite is not None:
+        suite, home = found_suite
         for member in suite.tasks:
-            yield _named(member, catalog, home=plugin.name, notices=notices, suite=suite.suite)
+            yield _named(member, catalog, home=home, notices=notices, suite=suite.suite)
         return
     pattern, _, protocol = name.partition("@")
     if name != "all" and not any(c in pattern for c in "*?["):
@@ -233,14 +267,43 @@ def _expand(name: str, catalog: Catalog, notices: list[str]) -> Iterator[TaskRef
     for plugin, head in catalog.heads("task"):
         qualified = f"{plugin.name}:{head.name}"
         if pattern == "all" or any(fnmatch.fnmatchcase(n, pattern) for n in (head.name, qualified)):
-            loaded = cards.load_card(head.path)
+            try:
+                loaded = cards.load_card(head.path)
+            except CardError as exc:  # the other tasks do not hang on this one
+                notices.append(f"task '{qualified}' is left out: {exc.what}")
+                continue
             assert isinstance(loaded.record, TaskCard)
             if protocol and protocol not in loaded.record.protocols:
                 continue
             found = True
             yield _ref(loaded, plugin.name, protocol, exact=False)
     if not found:
-        raise UsageError(f"no task matches '{name}'")
+        known = [head.name for _, head in catalog.heads("task")]
+        raise UsageError(
+            f"no task matches '{name}'.{nearest(pattern.strip('*'), known)}",
+            cure="vgen-eval list tasks",
+        )
+
+
+def open_suite(
+    name: str, catalog: Catalog, *, notices: list[str]
+) -> tuple[SuiteCard, str | None] | None:
+    """The suite that `suite:NAME` or a card file is, and its distribution; None for other names."""
+    if name.startswith("suite:"):
+        plugin, head = catalog.find("suite", name.removeprefix("suite:"), notices=notices)
+        loaded, home = cards.load_card(head.path), plugin.name
+    elif name.endswith(".yaml"):
+        loaded, home = _load_file(name), None
+    else:
+        return None
+    return (loaded.record, home) if isinstance(loaded.record, SuiteCard) else None
+
+
+def _load_file(name: str) -> cards.LoadedCard:
+    path = Path(name).expanduser()
+    if not path.is_file():
+        raise UsageError(f"no card file '{name}'")
+    return cards.load_card(path)
 
 
 def _named(
@@ -250,10 +313,7 @@ def _named(
     bare = bare if at else name
     protocol = protocol if at else ""
     if is_path(bare):
-        path = Path(bare).expanduser()
-        if not path.is_file():
-            raise UsageError(f"no card file '{bare}'")
-        loaded, distribution = cards.load_card(path), LOCAL
+        loaded, distribution = _load_file(bare), LOCAL
     else:
         plugin, head = catalog.find("task", bare, home=home, notices=notices)
         loaded, distribution = cards.load_card(head.path), plugin.name
@@ -293,10 +353,21 @@ def open_task(
         reader.obj.Options, ref.card.dataset.options, file=ref.name, path="dataset.options"
     )
     root = _data_root(ref.card.dataset.root, data_root)
-    dataset: Dataset = reader.obj(options, root=root, folder=ref.folder)
-    items = dataset.index()
+    what = f"dataset '{reader.qualified}'"
+    dataset: Dataset = _foreign(what, lambda: reader.obj(options, root=root, folder=ref.folder))
+    items = _foreign(what, dataset.index)
     _check_index(ref, items)
     return Task(ref, protocol, dataset, items, catalog, reader)
+
+
+def _foreign(what: str, action: Callable[[], Thing]) -> Thing:
+    """The action's result; what a plugin's code raises in it, SystemExit too, names the plugin."""
+    try:
+        return action()
+    except (CardError, NotRunnable, StorageError, UsageError, KeyboardInterrupt):
+        raise
+    except BaseException as exc:
+        raise BrokenPlugin(f"{what}: {describe(exc)}", cure="vgen-eval list plugins") from exc
 
 
 def _data_root(below: str | None, data_root: str | None) -> Path | None:
@@ -324,6 +395,11 @@ def _check_index(ref: TaskRef, items: Sequence[Item]) -> None:
             raise NotRunnable(
                 f"{ref.name}: sample id {item.id!r} is no text",
                 cure="the reader must give ids as text, each once",
+            )
+        if not item.id.isascii() and clean(item.id) != item.id:
+            raise NotRunnable(
+                f"{ref.name}: sample id {item.id!a} cannot be written as UTF-8",
+                cure="rename the file it comes from",
             )
         if item.id in seen:
             raise NotRunnable(f"{ref.name}: two samples have the id '{item.id}'")

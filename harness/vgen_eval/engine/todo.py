@@ -10,7 +10,8 @@ import msgspec
 
 from vgen_eval import jsonio
 from vgen_eval.engine.plan import Job
-from vgen_eval.engine.scorer import score_key, unscored
+from vgen_eval.engine.scorer import score_key
+from vgen_eval.errors import NotRunnable
 from vgen_eval.store.journal import read_lines
 from vgen_eval.store.run import RunStore
 from vgen_eval.types import Item
@@ -112,13 +113,19 @@ class Todo:
 
 
 class Rescoring(Todo):
-    """Everything that was answered, to be scored anew; what was not kept keeps its old score."""
+    """Everything that was answered, to be scored anew; what was not kept keeps its old score.
+
+    NotRunnable when an answer that was not kept has no score to keep either.
+    """
+
+    stand: int = 0
+    """Answers that were not kept and whose old scores stand."""
 
     def _read(self, _retry: frozenset[str], /) -> None:
         digest = self._job.score_digest
         for at in range(len(self._states)):
             self._states[at] = SKIPPED
-        lost: dict[int, Mapping[str, Any]] = {}
+        lost: dict[int, Mapping[str, Any] | None] = {}
         for offset, line in read_lines(self._store.predictions_path):
             row = self._rows.of(line)
             if row < 0:
@@ -128,12 +135,20 @@ class Rescoring(Todo):
             self._states[row] = SKIPPED if gone else SCORE
             lost.pop(row, None)
             if gone:
-                lost[row] = unscored(line, "error", "the answer was not kept")
-        for record in self._store.scores(digest, self._rows):
-            if self._rows.of(record) in lost:
-                lost[self._rows.of(record)] = record
-        for kept in lost.values():
-            self._store.append_score(digest, dict(kept))
+                lost[row] = None
+        for score in self._store.scores(digest, self._rows):
+            if self._rows.of(score) in lost:
+                lost[self._rows.of(score)] = score
+        kept = [record for record in lost.values() if record is not None]
+        if len(kept) < len(lost):
+            raise NotRunnable(
+                f"{self._store.path}: {len(lost) - len(kept)} answers were not kept, and there is "
+                "no score of them under today's decoder and metrics",
+                cure="run the task and the model again; --keep all keeps the answers",
+            )
+        for record in kept:
+            self._store.append_score(digest, dict(record))
+        self.stand = len(kept)
 
 
 def _hash(line: Mapping[str, Any]) -> int:

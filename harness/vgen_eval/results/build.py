@@ -26,7 +26,7 @@ from vgen_eval.store.run import RunStore
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog
 
-__all__ = ["build_card", "describe_run"]
+__all__ = ["RUN_SCHEMA", "build_card", "describe_run"]
 
 RUN_SCHEMA = 1
 
@@ -228,6 +228,12 @@ def _now() -> str:
 
 
 def _peak_memory_mb() -> float | None:
+    try:  # what getrusage says may be the peak of the process that started this one
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return round(int(line.split()[1]) / 2**10, 1)
+    except OSError:
+        pass
     try:
         import resource
     except ImportError:  # Windows

@@ -116,6 +116,14 @@ class ResultCard(msgspec.Struct, frozen=True, kw_only=True):
     hardware: Annotated[Mapping[str, Any], _doc("Machine, processor, cores, memory.")]
     volatile: Annotated[Mapping[str, Any], _doc("Wall time, images per minute, peak memory, cost.")]
 
+    def __repr__(self) -> str:
+        counts = self.counts
+        state = "" if self.complete else ", incomplete"
+        return (
+            f"<ResultCard {self.task}@{self.protocol} {self.model}: {self.primary} "
+            f"{self.score().value}, {counts.answered} of {counts.expected} answered{state}>"
+        )
+
     def score(
         self,
         metric: str | None = None,
@@ -162,5 +170,7 @@ def read_card(folder: Path) -> ResultCard:
         return msgspec.convert(record, ResultCard)
     except FileNotFoundError:
         raise NotRunnable(f"{folder}: no result card yet (the run has not ended)") from None
+    except OSError as exc:
+        raise NotRunnable(f"{path}: cannot be read: {exc.strerror or exc}") from exc
     except (ValueError, AttributeError) as exc:
         raise NotRunnable(f"{path}: damaged: {exc}") from exc

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vgen_eval.engine.plan import Job
+from vgen_eval.errors import BrokenPlugin
+from vgen_eval.loading import describe
 from vgen_eval.results.card import Counts, Score
 from vgen_eval.results.table import (
     ANSWERED,
@@ -41,7 +43,15 @@ def summarise(job: Job, store: RunStore, *, unknown_ids: Sequence[str] = ()) -> 
     table = AttemptTable(job.task.metrics, rows)
     table.fill(store.scores(job.score_digest, rows))
     summary = _Summary(job, table)
-    return tuple(summary.scores()), _counts(job, table, unknown_ids)
+    try:
+        scores = tuple(summary.scores())
+    # `merge` and `compute` are anyone's code
+    except (Exception, SystemExit) as exc:
+        raise BrokenPlugin(
+            f"{job.task.ref.label}: its metrics cannot be summarised: {describe(exc)}",
+            cure=f"every answer is kept: mend the metric, then vgen-eval score {store.path}",
+        ) from exc
+    return scores, _counts(job, table, unknown_ids)
 
 
 def _counts(job: Job, table: AttemptTable, unknown_ids: Sequence[str]) -> Counts:
@@ -122,7 +132,7 @@ class _Summary:
     def _average(
         self, value: Value, rows: Ints, usable: NDArray[np.bool_], *, with_interval: bool = True
     ) -> tuple[float | None, Interval, int]:
-        none = Interval(clusters=0, reason="not asked for")
+        none = Interval(clusters=0, reason="no value")
         samples = int(usable[rows].any(axis=1).sum()) if rows.size else 0
         if value.aggregation == "mean":
             if self.job.attempts > 1:

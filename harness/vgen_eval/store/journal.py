@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import threading
@@ -25,10 +26,14 @@ INTERVAL_S = 2.0
 
 def storage_error(path: Path, exc: OSError) -> StorageError:
     """What a failed write becomes: cause, place and cure."""
-    return StorageError(
-        f"cannot write {path}: {exc.strerror or exc}",
-        cure="make room (or fix the permissions) and run the same command again: it goes on",
-    )
+    cures = {
+        errno.ENOSPC: "make room and run the same command again: it goes on",
+        errno.EDQUOT: "make room and run the same command again: it goes on",
+        errno.EACCES: "mend its permissions, or give another --output",
+        errno.EROFS: "give another --output",
+    }
+    cure = cures.get(exc.errno or 0, "give another --output")
+    return StorageError(f"cannot write {path}: {exc.strerror or exc}", cure=cure)
 
 
 class Journal:

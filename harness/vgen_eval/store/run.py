@@ -64,11 +64,20 @@ class RunStore:
             record = jsonio.loads((self.path / "run.json").read_bytes())
         except FileNotFoundError:
             raise NotRunnable(f"{self.path}: no run here (run.json is missing)") from None
+        except OSError as exc:
+            raise NotRunnable(f"{self.path}/run.json: cannot be read: {exc.strerror}") from exc
         except ValueError as exc:
             raise NotRunnable(f"{self.path}/run.json: damaged: {exc}") from exc
         if not isinstance(record, dict):
             raise NotRunnable(f"{self.path}/run.json: damaged")
         return record
+
+    def has_record(self) -> bool:
+        """Whether run.json is there and sound; a damaged one is written anew like a lost one."""
+        try:
+            return bool(self.record)
+        except NotRunnable:
+            return False
 
     def write_record(self, record: Mapping[str, Any]) -> None:
         """Writes run.json."""

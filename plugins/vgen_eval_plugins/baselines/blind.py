@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, ClassVar
 
 import msgspec
@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from vgen_eval.adapters import BaseAdapter
 from vgen_eval.types import FORMS, AnswerForm, Output, Request
 
-from vgen_eval_plugins.counting.encoders import RedDotsEncoderOptions, dots_for
-from vgen_eval_plugins.counting.layout import paint_red, spread
+from vgen_eval_plugins.counting.targets import CountTarget
 
-__all__ = ["Blind", "BlindOptions"]
+__all__ = ["Blind", "BlindOptions", "plain_answer"]
 
 NO_PICTURE = (512, 512)
 """Size answered with when a request carries no picture."""
@@ -55,38 +54,34 @@ class Blind(BaseAdapter):
             yield Output(id=request.id, answer=self.answer(request))
 
     def answer(self, request: Request) -> Any:
-        """The family's prior in the request's form, or the form's own where there is none."""
-        size = NO_PICTURE
-        if request.images:
-            size = (request.images[0].height, request.images[0].width)
-        prior = self._priors().get((request.family, request.form))
-        return (
-            prior(*size) if prior is not None else _plain_answer(request, *size, self.options.box)
-        )
+        """The family's prior, written as the protocol writes truths; the form's own otherwise."""
+        prior = self._prior(request.family, *size_of(request))
+        if prior is None or request.encode is None:
+            return plain_answer(request, box=self.options.box)
+        return request.encode(prior)
 
-    def _priors(self) -> Mapping[tuple[str, str], Callable[[int, int], Any]]:
-        count, box = self.options.count, self.options.box
-        return {
-            ("counting", "image"): self._paint_dots,
-            ("counting", "text"): lambda height, width: str(count),  # noqa: ARG005
-            ("counting", "points"): lambda height, width: spread(count, height=height, width=width),
-            ("referring", "image"): lambda height, width: _paint_mask(
-                centre_box(height, width, box)
-            ),
-        }
-
-    def _paint_dots(self, height: int, width: int) -> NDArray[np.uint8]:
-        points = spread(self.options.count, height=height, width=width)
-        dots = dots_for(points, height=height, width=width, options=RedDotsEncoderOptions())
-        return paint_red(np.zeros((height, width, 3), np.uint8), dots)
+    def _prior(self, family: str, height: int, width: int) -> Any:
+        """What the family's samples are taken for, without a look at them; None: no idea."""
+        if family == "counting":
+            return CountTarget(count=self.options.count, points=None)
+        if family == "referring":
+            return centre_box(height, width, self.options.box)
+        return None
 
 
-def _paint_mask(mask: NDArray[np.bool_]) -> NDArray[np.uint8]:
-    return np.repeat(mask[:, :, None].view(np.uint8) * np.uint8(255), 3, axis=2)
+def size_of(request: Request) -> tuple[int, int]:
+    """(height, width) of the first picture, or of a stand-in where there is none."""
+    if not request.images:
+        return NO_PICTURE
+    return request.images[0].height, request.images[0].width
 
 
-def _plain_answer(request: Request, height: int, width: int, part: float) -> Any:
-    """What says least in each form, for families that have no prior here."""
+def plain_answer(request: Request, *, box: float = 0.5) -> Any:
+    """What says least in each form, for families that have no prior here.
+
+    `box`: sides of the centred mask, as a part of the picture's.
+    """
+    height, width = size_of(request)
     if request.form == "image":
         return np.full((height, width, 3), 128, np.uint8)
     if request.form == "text":
@@ -94,7 +89,7 @@ def _plain_answer(request: Request, height: int, width: int, part: float) -> Any
     if request.form == "choice":
         return {word: -math.log(len(request.choices)) for word in request.choices}
     if request.form == "mask":
-        return centre_box(height, width, part)
+        return centre_box(height, width, box)
     if request.form == "label_map":
         return np.zeros((height, width), np.int64)
     if request.form == "depth_map":

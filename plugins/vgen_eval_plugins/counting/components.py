@@ -19,6 +19,7 @@ class Components:
     """Bright components -> count; the dark background is never one of them."""
 
     version: ClassVar[int] = 1
+    measures: ClassVar[str] = "count"
 
     class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         """What is a component; areas in pixels of the answer."""

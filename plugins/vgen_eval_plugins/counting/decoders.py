@@ -17,6 +17,7 @@ class CountText:
     """Free text -> count, by rules that never guess."""
 
     version: ClassVar[int] = 1
+    measures: ClassVar[str] = "count"
     Options: ClassVar[type[msgspec.Struct]] = NoOptions
 
     def __init__(self, options: NoOptions) -> None:
@@ -37,6 +38,7 @@ class Points:
     """Points -> count of those that lie in the picture."""
 
     version: ClassVar[int] = 1
+    measures: ClassVar[str] = "count"
     Options: ClassVar[type[msgspec.Struct]] = NoOptions
 
     def __init__(self, options: NoOptions) -> None:
@@ -77,6 +79,7 @@ class ZeroCount:
     """The failure value: a fixed count, whatever the answer."""
 
     version: ClassVar[int] = 1
+    measures: ClassVar[str] = "count"
 
     class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Which count."""

@@ -65,6 +65,7 @@ class RedDotsEncoder:
     """count -> the input picture with a red disc on every object."""
 
     version: ClassVar[int] = 1
+    measures: ClassVar[str] = "count"
     Options: ClassVar[type[msgspec.Struct]] = RedDotsEncoderOptions
 
     def __init__(self, options: RedDotsEncoderOptions) -> None:
@@ -86,6 +87,7 @@ class ComponentsEncoder:
     """count -> white dots on black."""
 
     version: ClassVar[int] = 1
+    measures: ClassVar[str] = "count"
 
     class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Sizes of the dots, in pixels of the answer."""
@@ -113,6 +115,7 @@ class CountTextEncoder:
     """count -> its digits."""
 
     version: ClassVar[int] = 1
+    measures: ClassVar[str] = "count"
     Options: ClassVar[type[msgspec.Struct]] = NoOptions
 
     def __init__(self, options: NoOptions) -> None:
@@ -127,6 +130,7 @@ class PointsEncoder:
     """count -> one point an object."""
 
     version: ClassVar[int] = 1
+    measures: ClassVar[str] = "count"
     Options: ClassVar[type[msgspec.Struct]] = NoOptions
 
     def __init__(self, options: NoOptions) -> None:

@@ -19,6 +19,7 @@ class CountError(SumMetric):
     """MAE, RMSE = sqrt(mean squared error) and exact-match accuracy over pictures."""
 
     version: ClassVar[int] = 1
+    measures: ClassVar[str] = "count"
     Options: ClassVar[type[msgspec.Struct]] = NoOptions
     values: ClassVar[tuple[Value, ...]] = (
         Value(

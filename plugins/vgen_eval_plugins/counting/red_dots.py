@@ -133,6 +133,7 @@ class RedDots:
     """
 
     version: ClassVar[int] = 1
+    measures: ClassVar[str] = "count"
     Options: ClassVar[type[msgspec.Struct]] = RedDotsOptions
 
     def __init__(self, options: RedDotsOptions) -> None:

@@ -62,6 +62,7 @@ class BinaryMask:
     """
 
     version: ClassVar[int] = 1
+    measures: ClassVar[str] = "mask"
 
     class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         """How grey is made and where it is cut."""

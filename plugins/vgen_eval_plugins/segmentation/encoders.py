@@ -23,6 +23,7 @@ class MaskEncoder:
     """Mask -> the mask at the size the model saw."""
 
     version: ClassVar[int] = 1
+    measures: ClassVar[str] = "mask"
     Options: ClassVar[type[msgspec.Struct]] = NoOptions
 
     def __init__(self, options: NoOptions) -> None:
@@ -37,6 +38,7 @@ class BinaryMaskEncoder:
     """Mask -> a picture, the target white on black."""
 
     version: ClassVar[int] = 1
+    measures: ClassVar[str] = "mask"
     Options: ClassVar[type[msgspec.Struct]] = NoOptions
 
     def __init__(self, options: NoOptions) -> None:

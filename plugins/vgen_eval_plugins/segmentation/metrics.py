@@ -29,6 +29,7 @@ class MaskIoU(SumMetric):
     """
 
     version: ClassVar[int] = 1
+    measures: ClassVar[str] = "mask"
     Options: ClassVar[type[msgspec.Struct]] = NoOptions
     values: ClassVar[tuple[Value, ...]] = (
         Value(name="giou", of="iou", aggregation="mean", higher_is_better=True, low=0.0, high=1.0),
@@ -43,7 +44,11 @@ class MaskIoU(SumMetric):
         NoValidTarget when `valid` is False everywhere; ValueError when shapes differ.
         """
         found, truth = _plane(pred), _plane(target)
-        if found.shape != truth.shape or (valid is not None and np.shape(valid) != truth.shape):
+        if (
+            found.ndim != 2
+            or found.shape != truth.shape
+            or (valid is not None and np.shape(valid) != truth.shape)
+        ):
             raise ValueError(
                 f"pred {found.shape}, target {truth.shape} and valid "
                 f"{None if valid is None else np.shape(valid)} differ in shape"

@@ -34,6 +34,7 @@ class NativeMask:
     """Array -> mask; nearest pixel when its size is not the original's."""
 
     version: ClassVar[int] = 1
+    measures: ClassVar[str] = "mask"
     Options: ClassVar[type[msgspec.Struct]] = NoOptions
 
     def __init__(self, options: NoOptions) -> None:
@@ -78,6 +79,7 @@ class EmptyMask:
     """The failure value: nothing found, whatever the answer."""
 
     version: ClassVar[int] = 1
+    measures: ClassVar[str] = "mask"
     Options: ClassVar[type[msgspec.Struct]] = NoOptions
 
     def __init__(self, options: NoOptions) -> None:

@@ -205,3 +205,15 @@ def test_the_shell_is_offered_verbs_options_and_names(
     )
     assert done.stderr == ""
     assert f"plain,{offered}" in done.stdout.splitlines()
+
+
+def test_a_component_is_shown_with_its_options_and_what_it_reports(capfd: Output) -> None:
+    lines = _lines(["show", "red_dots"], capfd)
+    assert lines[0] == "decoder red_dots   (vgen-eval)"
+    assert "    s_min (160)   Least saturation." in lines
+    assert any(line.startswith("encoder red_dots") for line in lines)
+    [metric] = _json(["show", "mask_iou"], capfd)
+    assert (metric["id"], metric["measures"]) == ("vgen-eval:mask_iou", "mask")
+    assert [value["name"] for value in metric["values"]] == ["giou", "ciou"]
+    [decoder] = _json(["show", "zero_count"], capfd)
+    assert [(o["name"], o["default"]) for o in decoder["options"]] == [("count", 0)]

@@ -22,7 +22,7 @@ COMPLETE = "_VGEN_EVAL_COMPLETE"
 VERBS: Mapping[str, tuple[str, str]] = {
     "run": ("run", "Run tasks with models; the word may be left out."),
     "list": ("listing", "List tasks, models, plugins or components."),
-    "show": ("show", "Show a task, a model, a plugin or a run."),
+    "show": ("show", "Show a task, a model, a plugin, a component or a run."),
     "check": ("check", "Check card files: every problem with its line."),
     "score": ("score", "Score a run again, or predictions made elsewhere."),
     "runs": ("runs", "List or delete runs."),

@@ -39,6 +39,10 @@ def command(name: str, failed: bool, output: str, as_json: bool) -> int:
     catalog = Catalog.discover()
     shown = [*_named(name, catalog)] if not runs or "/" not in name else []
     if not shown and not runs:
+        from vgen_eval.cli.show_component import describe_components
+
+        shown = [*describe_components(name, catalog)]
+    if not shown and not runs:
         raise _unknown(name, catalog, Path(output))
     if len(runs) > 1 and not shown:
         names = ", ".join(map(str, runs[:3])) + (", ..." if len(runs) > 3 else "")

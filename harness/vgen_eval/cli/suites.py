@@ -36,7 +36,7 @@ def summarise_suites(
     cards: Sequence[ResultCard], names: Sequence[str], catalog: Catalog
 ) -> list[dict[str, Any]]:
     """Of each suite asked for: its tasks, its aggregate, and the mean for each model."""
-    from vgen_eval.engine.tasks import expand_tasks, open_suite
+    from vgen_eval.engine.naming import expand_tasks, open_suite
 
     found = []
     for name in dict.fromkeys(names):

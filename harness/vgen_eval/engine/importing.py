@@ -16,10 +16,11 @@ from vgen_eval.answers import unpack
 from vgen_eval.cards.records import ModelCard
 from vgen_eval.engine.evaluate import Reporter, Results, run_plan
 from vgen_eval.engine.models import Model
+from vgen_eval.engine.naming import expand_tasks
 from vgen_eval.engine.pipeline import Stop
 from vgen_eval.engine.plan import make_plan
 from vgen_eval.engine.settings import Settings
-from vgen_eval.engine.tasks import expand_tasks, open_task
+from vgen_eval.engine.tasks import open_task
 from vgen_eval.errors import MissingData, NoPrediction, Undecodable, UsageError
 from vgen_eval.types import AnswerForm, NoOptions, Output, Request
 

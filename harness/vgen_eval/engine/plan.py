@@ -11,9 +11,10 @@ import msgspec
 from vgen_eval import cards, jsonio
 from vgen_eval.cards.records import ModelCard
 from vgen_eval.engine.models import Model, resolve_model
+from vgen_eval.engine.naming import TaskRef, expand_tasks
 from vgen_eval.engine.selection import select
 from vgen_eval.engine.settings import Settings
-from vgen_eval.engine.tasks import Codec, Task, TaskRef, expand_tasks, open_task
+from vgen_eval.engine.tasks import Codec, Task, open_task
 from vgen_eval.errors import CardError, NotRunnable, UsageError, VgenEvalError, nearest
 from vgen_eval.pairing import Unpaired, pair, pick_variant
 from vgen_eval.store.rows import Rows

@@ -14,9 +14,10 @@ from vgen_eval.cards.records import ModelCard, TaskCard
 from vgen_eval.engine.evaluate import Reporter, Silent
 from vgen_eval.engine.keeping import Keeper
 from vgen_eval.engine.models import Model
+from vgen_eval.engine.naming import TaskRef
 from vgen_eval.engine.pipeline import Pipeline, Stop
 from vgen_eval.engine.plan import Job
-from vgen_eval.engine.tasks import TaskRef, open_task
+from vgen_eval.engine.tasks import open_task
 from vgen_eval.engine.todo import Rescoring
 from vgen_eval.errors import NotRunnable, UsageError
 from vgen_eval.pairing import Unpaired, pair

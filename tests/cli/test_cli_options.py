@@ -108,3 +108,25 @@ def test_a_faulty_config_file_is_named_with_the_line(
         build_settings({}, str(config))
     assert message in str(caught.value)
     assert caught.value.cure is None
+
+
+@pytest.mark.parametrize(
+    ("given_options", "message"),
+    [
+        ({"output": ""}, "--output: '' is no folder"),
+        ({"output": "--no-bounds"}, "--output: '--no-bounds' is no folder"),
+        ({"data_root": ""}, "--data-root: '' is no folder"),
+        ({"samples": ("",)}, "--samples names no sample"),
+    ],
+)
+def test_what_an_empty_variable_leaves_is_refused(
+    given_options: dict[str, object], message: str
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        build_settings(given_options, None)
+    assert caught.value.what == message
+
+
+def test_a_home_folder_is_expanded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert build_settings({"output": "~/out"}, None).output == str(tmp_path / "out")

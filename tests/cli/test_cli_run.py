@@ -249,3 +249,11 @@ def test_a_second_signal_drops_the_call(tmp_path: Path, start: Start) -> None:
     assert process.returncode == 130
     assert "kept " in err
     assert "Traceback" not in err
+
+
+def test_what_makes_one_doubt_a_number_is_said_below_it(vgen: Command) -> None:
+    words = ("--tasks", "samples/referring", "--model", "copy", "--no-bounds")
+    done = vgen(*words)
+    assert "samples/referring@standard: every answer is flagged copied_input" in done.stdout
+    again = vgen(*words)
+    assert "15 predictions (all from before)" in again.stdout

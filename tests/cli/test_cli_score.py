@@ -53,3 +53,21 @@ def test_predictions_that_are_not_there_are_two_lines(vgen: Command, tmp_path: P
     assert len(done.stderr.splitlines()) <= 2
     name = _write(tmp_path / "p.jsonl", ["no-such-sample"])
     assert vgen(*WORDS, name).returncode == 3
+
+
+def test_a_run_that_lies_elsewhere_is_shown_where_it_lies(vgen: Command, tmp_path: Path) -> None:
+    vgen("--tasks", "samples/counting", "--model", "copy", "--no-bounds", "--output", "kept")
+    [run] = (tmp_path / "kept" / "runs" / "copy").rglob("run.json")
+    done = vgen("score", str(run.parent))
+    assert done.returncode == 0, done.stderr
+    assert f"vgen-eval show {run.parent}" in done.stdout
+
+
+def test_predictions_never_borrow_the_name_of_an_installed_model(
+    vgen: Command, tmp_path: Path
+) -> None:
+    name = _write(tmp_path / "p.jsonl", ["coins"])
+    words = ("score", "--task", "samples/counting", "--predictions", name)
+    [card] = json.loads(vgen(*words, "--model-name", "classical", "--json").stdout)["results"]
+    assert card["run"].startswith("runs/predictions/classical/")
+    assert card["model_info"]["distribution"] == "predictions"

@@ -164,3 +164,26 @@ def test_a_data_set_that_lost_a_sample_is_named(
     monkeypatch.setattr(toybench.parts.Numbers, "index", lambda self: index(self)[:3])
     with pytest.raises(NotRunnable, match="sample 's003' is no longer in the data"):
         again(toys, card)
+
+
+def test_answers_without_a_score_to_keep_are_refused_and_the_card_stands(toys: Path) -> None:
+    card = kit.run(
+        toys, tasks=kit.task(toys, n=3, protocol={"answers": [kit.IMAGE]}),
+        model=kit.model(toys, card={"answers": ["image"]}), keep="none",
+    )  # fmt: skip
+    folder = kit.run_folder(toys, card)
+    before = (folder / "result_card.json").read_bytes()
+    shutil.rmtree(folder / "scores")
+    with pytest.raises(NotRunnable, match="3 answers were not kept") as caught:
+        again(toys, card)
+    assert caught.value.cure is not None
+    assert "run the task and the model again" in caught.value.cure
+    assert (folder / "result_card.json").read_bytes() == before
+
+
+def test_a_run_of_another_schema_is_named(toys: Path) -> None:
+    card = kit.run(toys, tasks=kit.task(toys, n=2), model=kit.model(toys))
+    record = kit.run_folder(toys, card) / "run.json"
+    record.write_text(record.read_text().replace('"schema": 1', '"schema": 99'))
+    with pytest.raises(NotRunnable, match="schema 99, 1 wanted"):
+        again(toys, card)

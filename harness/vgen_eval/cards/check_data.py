@@ -9,7 +9,7 @@ from vgen_eval.cards.checking import Checker, message_of
 from vgen_eval.cards.problems import join, join_index
 from vgen_eval.cards.records import TaskCard
 from vgen_eval.cards.walk import convert
-from vgen_eval.errors import CardError, MissingData, VgenEvalError
+from vgen_eval.errors import CardError, VgenEvalError, nearest
 from vgen_eval.prompting import placeholders
 
 __all__ = ["check_data"]
@@ -18,7 +18,7 @@ __all__ = ["check_data"]
 def check_data(checker: Checker, card: TaskCard, *, folder: Path) -> None:
     """Note faults of the index, and prompts that name a field which the samples do not have.
 
-    Data that lies below the data root is not looked at: it is no part of the card.
+    Data that lies below the data root is not looked at: it does not come with the card.
     """
     reader = checker.look_up("dataset", card.dataset.reader)
     if card.dataset.root is not None or isinstance(reader, Exception) or checker.problems:
@@ -33,8 +33,6 @@ def check_data(checker: Checker, card: TaskCard, *, folder: Path) -> None:
             _check_fields(checker, card, set(dataset.load(items[0]).fields))
     except CardError as exc:
         checker.problems += exc.problems
-    except MissingData:
-        return
     except VgenEvalError as exc:
         checker.add("dataset", message_of(exc))
     # a reader is anyone's code
@@ -43,8 +41,6 @@ def check_data(checker: Checker, card: TaskCard, *, folder: Path) -> None:
 
 
 def _check_fields(checker: Checker, card: TaskCard, fields: set[str]) -> None:
-    from vgen_eval.errors import nearest
-
     for name, body in card.protocols.items():
         for index, answer in enumerate(body.answers):
             at = join(join_index(join(join("protocols", name), "answers"), index), "prompt")

@@ -33,11 +33,26 @@ def test_a_sound_card_has_no_problems(text, check):
     assert check(text) == []
 
 
-def test_a_card_that_breaks_its_schema_is_told_by_the_schema_alone(check):
-    text = TASK.replace("decoder: luma", "decodr: none").replace("abs_rel", "nothing")
-    assert check(text) == [
+def test_faults_of_schema_and_of_what_is_named_are_told_at_once(check):
+    text = TASK.replace("decoder: luma", "decodr: none").replace("split: val", "split: test")
+    assert check(text.replace("failure_value: flat", "failure_value: nothing")) == [
+        "5 dataset.options.split: 'test' is not one of train, val",
+        "9 protocols.paper.answers[0].decodr: unknown key (did you mean 'decoder'?)",
+        "13 protocols.paper.failure_value: no decoder 'nothing'.",
+    ]
+
+
+def test_what_only_follows_from_a_schema_fault_is_not_told(check):
+    # the answer has no decoder any more, and a metric without a name reports nothing
+    assert check(TASK.replace("decoder: luma", "decodr: luma")) == [
         "9 protocols.paper.answers[0].decodr: unknown key (did you mean 'decoder'?)"
     ]
+
+
+def test_a_card_without_a_sound_record_is_told_by_the_schema_alone(check):
+    text = TASK.replace("version: 1", "version: one").replace("reader: rooms", "reader: halls")
+    (problem,) = check(text)
+    assert "version: wanted a whole number" in problem
 
 
 PAPER = "protocols.paper"

@@ -7,10 +7,11 @@ from pathlib import Path
 from vgen_eval.cards.check_data import check_data
 from vgen_eval.cards.check_task import check_task, primary_values
 from vgen_eval.cards.checking import Checker, Finder, message_of
-from vgen_eval.cards.load import ParsedCard, load_card, parse_card
+from vgen_eval.cards.load import ParsedCard, load_card, salvage_card
 from vgen_eval.cards.problems import join_index
 from vgen_eval.cards.protocols import protocol
 from vgen_eval.cards.records import ModelCard, ProtocolCard, SuiteCard, TaskCard
+from vgen_eval.cards.salvage import told_already
 from vgen_eval.cards.yaml_nodes import read_text
 from vgen_eval.errors import CardError, Problem, UsageError, VgenEvalError
 from vgen_eval.types import Value
@@ -27,18 +28,22 @@ def check_card(path: Path, catalog: Finder, *, home: str = HOME) -> list[Problem
     card names. home: the distribution whose names a bare name means first.
     """
     try:
-        parsed = parse_card(read_text(path), file=str(path))
+        parsed, first = salvage_card(read_text(path), file=str(path))
     except CardError as exc:
         return list(exc.problems)
+    if parsed is None:
+        return first
     checker = Checker(parsed, catalog, file=str(path), home=home)
     if isinstance(parsed.record, TaskCard):
         check_task(checker, parsed.record)
-        check_data(checker, parsed.record, folder=path.parent)
+        if not first:
+            check_data(checker, parsed.record, folder=path.parent)
     elif isinstance(parsed.record, ModelCard):
         _check_model(checker, parsed.record)
     else:
         _check_suite(checker, parsed.record)
-    return sorted(checker.problems, key=lambda p: (p.line is None, p.line or 0))
+    later = [p for p in checker.problems if not told_already(p, first)]
+    return sorted([*first, *later], key=lambda p: (p.line is None, p.line or 0))
 
 
 def _check_model(checker: Checker, card: ModelCard) -> None:

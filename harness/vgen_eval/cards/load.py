@@ -11,10 +11,21 @@ import msgspec
 from vgen_eval.cards.digests import card_digest, identity_digest
 from vgen_eval.cards.problems import Problems, did_you_mean, join
 from vgen_eval.cards.records import ModelCard, SuiteCard, TaskCard
+from vgen_eval.cards.salvage import LOST, prune
 from vgen_eval.cards.walk import build, walk_record
 from vgen_eval.cards.yaml_nodes import Node, compose, read_text
+from vgen_eval.errors import CardError, Problem
 
-__all__ = ["RECORDS", "CardRecord", "Kind", "LoadedCard", "ParsedCard", "load_card", "parse_card"]
+__all__ = [
+    "RECORDS",
+    "CardRecord",
+    "Kind",
+    "LoadedCard",
+    "ParsedCard",
+    "load_card",
+    "parse_card",
+    "salvage_card",
+]
 
 Kind = Literal["task", "model", "suite"]
 CardRecord = TaskCard | ModelCard | SuiteCard
@@ -77,6 +88,22 @@ def load_card(path: Path) -> LoadedCard:
 def parse_card(text: str, *, file: str) -> ParsedCard:
     """The card in a YAML text; CardError with every problem of it. `file` is for the messages."""
     problems = Problems(file)
+    parsed = _parse(text, problems)
+    problems.check()
+    assert parsed is not None
+    return parsed
+
+
+def salvage_card(text: str, *, file: str) -> tuple[ParsedCard | None, list[Problem]]:
+    """The sound part of a card, None when too little is left of it, and the problems found."""
+    problems = Problems(file)
+    try:
+        return _parse(text, problems, salvage=True), problems.in_order()
+    except CardError as exc:
+        return None, list(exc.problems)
+
+
+def _parse(text: str, problems: Problems, *, salvage: bool = False) -> ParsedCard | None:
     root, lines = compose(text, problems)
     if root.kind != "mapping":
         if root.kind != "bad":
@@ -84,9 +111,17 @@ def parse_card(text: str, *, file: str) -> ParsedCard:
         problems.check()
     kind = _kind_of(root, problems)
     data = walk_record(RECORDS[kind], root, problems)
-    if kind == "task" and not problems.found:
+    if problems.found:
+        if not salvage:
+            return None
+        data = prune(RECORDS[kind], root, {problem.path for problem in problems.found})
+        if data is LOST:
+            return None
+    if kind == "task":
+        known = len(problems.found)
         _resolve_extends(data["protocols"], problems, lines)
-    problems.check()
+        if len(problems.found) > known and not salvage:
+            return None
     return ParsedCard(kind, build(RECORDS[kind], data, problems), lines)
 
 
@@ -130,6 +165,6 @@ def _resolve_extends(
                 line=lines[at],
                 path=at,
             )
-    if not problems.found:
-        for name, parent in extends.items():
+    for name, parent in extends.items():
+        if parent in protocols and parent not in extends:
             protocols[name] = {**protocols[parent], **protocols[name], "extends": None}

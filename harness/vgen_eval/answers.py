@@ -80,8 +80,13 @@ def _pack(form: AnswerForm, answer: Any) -> Packed:
     return Packed(sha256=hashlib.sha256(data).hexdigest(), data=data, suffix=suffix)
 
 
-def unpack(form: AnswerForm, *, value: Any = None, data: bytes | None = None) -> Any:
-    """The answer as decoders take it; Undecodable when the bytes are not what they should be."""
+def unpack(
+    form: AnswerForm, *, value: Any = None, data: bytes | None = None, what: str = "answer"
+) -> Any:
+    """The answer as decoders take it; Undecodable when the bytes are not what they should be.
+
+    `what` names the answer in that error: the file it came from, where there was one.
+    """
     if form in INLINE:
         if form == "points":
             import numpy as np
@@ -93,7 +98,7 @@ def unpack(form: AnswerForm, *, value: Any = None, data: bytes | None = None) ->
     if form == "image":
         from vgen_eval.imaging import decode_image
 
-        return decode_image(data, what="answer")
+        return decode_image(data, what=what)
     if form == "video":
         return data
     return _load_array(form, data)

@@ -146,6 +146,8 @@ class Output(msgspec.Struct, frozen=True, kw_only=True):
     usage: Usage | None = None
     request_id: str | None = None
     reported_model: str | None = None
+    source: str | None = None
+    """The file an imported answer came from, for messages."""
 
 
 class Scene(msgspec.Struct, frozen=True, kw_only=True):

@@ -102,6 +102,10 @@ def test_broken_pictures_do_not_stop_the_run_and_say_what_they_are(toys: Path) -
     assert "Truncated" in scores["cut_jpg"]["reason"]
     assert "empty" in scores["empty"]["reason"]
     assert "not a picture (it begins with '<!DOCTYPE ht')" in scores["html"]["reason"]
+    for name in files:
+        sample = name.partition(".")[0]
+        if sample != "fine":
+            assert scores[sample]["reason"].startswith(f"{name}: ")
 
 
 def test_attempts_folders_and_dots_in_names_find_their_samples(toys: Path) -> None:

@@ -33,8 +33,9 @@ class Problems:
 
     def fatal(self, message: str, *, line: int | None = None, path: str = "") -> CardError:
         """The error to raise for a fault after which nothing more can be read."""
-        self.found.append(Problem(message, file=self.file, line=line, path=path))
-        return CardError(self.in_order())
+        # last: what was found before it, such as a foreign tag, is what to look at first
+        last = Problem(message, file=self.file, line=line, path=path)
+        return CardError([*self.in_order(), last])
 
     def check(self) -> None:
         """CardError with all faults, in the order of their lines, when there is any."""

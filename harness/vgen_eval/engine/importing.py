@@ -85,7 +85,8 @@ class PredictionsAdapter(BaseAdapter):
             entry = self._predictions.entries.get((request.sample, request.attempt))
             if entry is None:
                 raise NoPrediction("no prediction for this sample")
-            yield Output(id=request.id, answer=self._read(entry))
+            source = None if entry.file is None else entry.file.name
+            yield Output(id=request.id, answer=self._read(entry), source=source)
 
     def _read(self, entry: _Entry) -> Any:
         if entry.file is None:
@@ -204,11 +205,14 @@ def read_predictions(
         form = next((form for form in chosen if form not in _INLINE), chosen[0])
         pairs = _read_folder(path, form, known)
     entries: dict[tuple[str, int], _Entry] = {}
+    twice: list[str] = []
     unknown: dict[str, None] = {}
     for where, sample, attempt, entry in pairs:
         if attempt >= MAX_ATTEMPTS and sample in known:
             raise UsageError(f"{where}: attempt {attempt} of '{sample}': {MAX_ATTEMPTS} at most")
         kept = entries.setdefault((sample, attempt), entry)
+        if kept is not entry and kept.digest == entry.digest:
+            twice.append(sample)
         if kept.digest != entry.digest:
             raise UsageError(
                 f"{where}: sample '{sample}' has two different predictions",
@@ -216,6 +220,8 @@ def read_predictions(
             )
         if sample not in known:
             unknown[sample] = None
+    if twice:
+        log.warning("%s: %d exact duplicates count once ('%s', ...)", path, len(twice), twice[0])
     return Predictions(
         form,
         {key: entry for key, entry in entries.items() if key[0] in known},

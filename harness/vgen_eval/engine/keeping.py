@@ -92,6 +92,8 @@ class Keeper:
         volatile = _volatile(call)
         answer: Any = None
         if call.output is not None:
+            if call.output.source is not None:
+                line["source"] = clean(call.output.source)
             answer = self._keep_answer(line, call.output.answer)
         else:
             line["kind"] = call.kind
@@ -117,7 +119,7 @@ class Keeper:
         line["answer"] = self._store.put(packed)
         if self._form == "image" and type(raw).__name__ == "ndarray" and raw.ndim == 3:
             return raw  # the pixels that were just written need not be read back
-        return self._unpack(line["answer"], packed.data)
+        return self._unpack(line["answer"], packed.data, line.get("source"))
 
     def read(self, line: Line) -> Any:
         """The kept answer of a line, None when the attempt gave none.
@@ -127,13 +129,17 @@ class Keeper:
         if line["status"] != "ok":
             return None
         answer = line["answer"]
-        return self._unpack(answer, self._store.get(answer) if "file" in answer else None)
+        data = self._store.get(answer) if "file" in answer else None
+        return self._unpack(answer, data, line.get("source"))
 
-    def _unpack(self, answer: Mapping[str, Any], data: bytes | None) -> Any:
+    def _unpack(
+        self, answer: Mapping[str, Any], data: bytes | None, source: str | None = None
+    ) -> Any:
         if "file" in answer and data is None:
             return Undecodable(f"the kept answer {answer['file']} is gone or altered")
         try:
-            return unpack(self._form, value=answer.get("value"), data=data)
+            value = answer.get("value")
+            return unpack(self._form, value=value, data=data, what=source or "answer")
         except Undecodable as exc:
             return exc
 

@@ -114,12 +114,14 @@ def make_request(job: Job, prepared: Prepared, attempt: int) -> Request:
 def request_digest(model: str, request: Request) -> str:
     """sha256 over all that can change the answer; equal requests of one model share it.
 
-    `model` is the model's identity digest. Pictures count by their pixels, never by their path;
-    the sample's id and all that comes after the answer (decoder, metrics) do not count.
+    `model` is the model's identity digest. Pictures count by their pixels, never by their path.
+    The sample counts: two samples that look alike are two draws of a model that samples. All that
+    comes after the answer (decoder, metrics) does not count.
     """
     return jsonio.digest(
         {
             "model": model,
+            "sample": request.sample,
             "family": request.family,
             "form": request.form,
             "prompt": request.prompt,

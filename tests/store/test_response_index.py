@@ -27,7 +27,7 @@ def write_run(
         }  # fmt: skip
         offset = store.append_prediction(record)
         if index is not None:
-            index.add(request, run=store.path, line=offset, sha256=answer["sha256"])
+            index.add(request, run=index.name_of(store.path), line=offset, sha256=answer["sha256"])
     store.close()
     return store
 
@@ -116,7 +116,8 @@ def test_a_row_that_points_beside_its_line_is_a_miss(
     store = write_run(tmp_path, "m/t/1", ["q1"])
     (record,) = store.predictions()
     index = ResponseIndex(tmp_path)
-    index.add("q1", run=store.path, line=line, sha256=sha or record["answer"]["sha256"])
+    digest = sha or record["answer"]["sha256"]
+    index.add("q1", run=index.name_of(store.path), line=line, sha256=digest)
     index.flush()
     assert index.find("q1") is None
     index.close()
@@ -128,7 +129,7 @@ from pathlib import Path
 from vgen_eval.store.index import ResponseIndex
 index = ResponseIndex(Path(sys.argv[1]))
 for n in range(600):
-    index.add(f"{sys.argv[2]}-{n}", run=Path(sys.argv[1]) / "runs/x", line=n, sha256="0")
+    index.add(f"{sys.argv[2]}-{n}", run="runs/x", line=n, sha256="0")
 index.close()
 """
 
@@ -152,7 +153,7 @@ def test_a_folder_that_cannot_be_written_only_costs_the_reuse(
     with caplog.at_level(logging.WARNING):
         index = ResponseIndex(tmp_path / "file")
     assert "no response index" in caplog.text
-    index.add("q", run=tmp_path / "file" / "runs", line=0, sha256="0")
+    index.add("q", run="runs", line=0, sha256="0")
     assert index.find("q") is None
     index.close()
 
@@ -163,7 +164,7 @@ def test_a_writer_that_is_killed_leaves_what_it_noted_a_while_ago(tmp_path: Path
         "from vgen_eval.store.index import ResponseIndex\n"
         "root = Path(sys.argv[1])\nindex = ResponseIndex(root)\n"
         "for n in range(3):\n"
-        "    index.add(f'q{n}', run=root / 'runs/x', line=n, sha256='0')\n    time.sleep(0.6)\n"
+        "    index.add(f'q{n}', run='runs/x', line=n, sha256='0')\n    time.sleep(0.6)\n"
         "os.kill(os.getpid(), 9)\n"
     )
     assert subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False).returncode == -9

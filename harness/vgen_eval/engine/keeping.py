@@ -61,6 +61,7 @@ class Keeper:
         self._form = job.codec.answer.form
         self._store = store
         self._index = index if job.model.reusable else None
+        self._run = self._index.name_of(store.path) if self._index is not None else ""
         self._keep = keep
         self._reuse = reuse
 
@@ -74,7 +75,7 @@ class Keeper:
         data = source.get(answer) if "file" in answer else None
         if "file" in answer and data is None:
             return None
-        return Hit(str(source.path.relative_to(self._index.results)), answer, data)
+        return Hit(self._index.name_of(source.path), answer, data)
 
     def write_hit(self, asked: Asked, hit: Hit) -> tuple[Line, Any]:
         """Writes the line of an answer taken from another run; it cost nothing."""
@@ -103,7 +104,7 @@ class Keeper:
         offset = self._store.append_prediction(line)
         if self._index is not None and line["status"] == "ok":
             self._index.add(
-                asked.digest, run=self._store.path, line=offset, sha256=line["answer"]["sha256"]
+                asked.digest, run=self._run, line=offset, sha256=line["answer"]["sha256"]
             )
         return line, answer
 

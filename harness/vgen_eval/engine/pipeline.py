@@ -30,9 +30,8 @@ __all__ = ["Pipeline", "Stop"]
 
 log = logging.getLogger(__name__)
 
-QUEUE = 8
-"""Items that may wait between stages: enough to overlap, few enough for 1024x1024 pictures."""
-
+QUEUE = 64
+"""Items that may wait between stages: the fewer, the more often threads wake each other."""
 
 QUEUE_BYTES = 16 << 20
 """Bytes of pixels at which a queue is full whatever it may hold: large pictures are few."""

@@ -77,14 +77,18 @@ class ResponseIndex:
 
     def _rows_of_runs(self) -> Iterable[Row]:
         for path in find_runs(self.results):
-            run = str(path.relative_to(self.results))
+            run = self.name_of(path)
             for offset, line in read_lines(path / "predictions.jsonl"):
                 if line.get("status") == "ok" and line.get("request"):
                     yield line["request"], run, offset, line["answer"]["sha256"]
 
-    def add(self, request: str, *, run: Path, line: int, sha256: str) -> None:
-        """Notes a successful answer; found from the next flush on."""
-        self._pending.append((request, str(run.relative_to(self.results)), line, sha256))
+    def name_of(self, run: Path) -> str:
+        """How the index names a run directory: its path below the results folder."""
+        return str(run.relative_to(self.results))
+
+    def add(self, request: str, *, run: str, line: int, sha256: str) -> None:
+        """Notes a successful answer of the run of that name; found from the next flush on."""
+        self._pending.append((request, run, line, sha256))
         if len(self._pending) >= GROUP or time.monotonic() - self._flushed_at > INTERVAL_S:
             self.flush()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import math
+import numbers
 from collections.abc import Mapping
 from typing import Any
 
@@ -109,6 +110,10 @@ def _article(form: str) -> str:
 
 
 def _text(answer: Any) -> str:
+    if isinstance(answer, numbers.Real) and not isinstance(
+        answer, bool
+    ):  # a count, as JSONL has it
+        return str(int(answer) if isinstance(answer, numbers.Integral) else float(answer))
     if not isinstance(answer, str):
         raise AnswerFault("no_answer", f"{type(answer).__name__} instead of text")
     return clean(answer)

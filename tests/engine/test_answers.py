@@ -94,7 +94,7 @@ WRONG: list[tuple[str, Any, str, str]] = [
     ("points", "12, 13", UN, "points are"),
     ("points", np.array([[1j, 2]]), UN, "points are|Complex"),
     ("points", Unreadable(), UN, "on another device"),
-    ("text", 7, NO, "int instead of text"),
+    ("text", False, NO, "bool instead of text"),
     ("text", b"seven", NO, "bytes instead of text"),
     ("text", ["seven"], NO, "list instead of text"),
     ("choice", {}, NO, "log-probabilities of the choices wanted"),

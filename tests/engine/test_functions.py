@@ -254,3 +254,9 @@ def test_every_file_that_a_run_writes_is_strict_json(toys: Path) -> None:
     assert len(files) >= 12
     for path in files:
         kit.lines(path) if path.suffix == ".jsonl" else kit.strict(path.read_text())
+
+
+@pytest.mark.parametrize(("said", "status"), [(3, "ok"), (np.int64(3), "ok"), (True, "no_answer")])
+def test_a_number_is_text_and_a_truth_value_is_none(toys: Path, said: Any, status: str) -> None:
+    card = kit.run(toys, tasks=kit.task(toys, n=2), model=lambda _: said, forms=["text"])
+    assert card.counts.statuses == {status: 2}

@@ -20,3 +20,10 @@ def test_every_public_name_can_be_had() -> None:
     for name in vgen_eval.__all__:
         assert getattr(vgen_eval, name) is not None
     assert set(dir(vgen_eval)) == set(vgen_eval.__all__)
+
+
+def test_help_can_be_read_of_every_public_name() -> None:
+    import pydoc
+
+    for name in set(vgen_eval.__all__) - {"__version__"}:
+        assert name in pydoc.plain(pydoc.render_doc(getattr(vgen_eval, name)))

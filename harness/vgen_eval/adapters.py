@@ -80,32 +80,45 @@ def function_card(
     )
 
 
-def _stable(value: Any) -> Any:
-    """The value in a shape whose repr is equal in every process and tells unlike ones apart."""
+def _stable(value: Any, seen: frozenset[int] = frozenset()) -> Any:
+    """The value in a shape whose repr is equal in every process and tells unlike ones apart.
+
+    `seen`: the objects that hold this one; a function may close over itself.
+    """
+    if isinstance(value, (str, int, float, complex, bool, type(None), type(...))):
+        return repr(value)
     if isinstance(value, bytes):  # a function may close over many megabytes
         return "bytes", hashlib.sha256(value).hexdigest()
     if hasattr(value, "co_code"):
-        return value.co_code, value.co_names, _stable(value.co_consts)
+        return value.co_code, value.co_names, _stable(value.co_consts, seen)
+    if id(value) in seen:
+        return "itself"
+    seen |= {id(value)}
+    if isinstance(value, (set, frozenset)):  # their order hangs on the process's hash seed
+        return sorted(repr(_stable(entry, seen)) for entry in value)
+    if isinstance(value, dict):
+        return sorted((repr(key), repr(_stable(entry, seen))) for key, entry in value.items())
+    return [_stable(part, seen) for part in _parts(value)]
+
+
+def _parts(value: Any) -> Sequence[Any]:
+    """What tells an object from others of its type, as far as that can be seen."""
+    if isinstance(value, (tuple, list)):
+        return value
+    if hasattr(value, "__func__"):  # a bound method
+        return value.__func__, value.__self__
     if hasattr(value, "__code__"):  # a function
         cells = [cell.cell_contents for cell in value.__closure__ or () if not _is_empty(cell)]
-        return [_stable(part) for part in (value.__code__, value.__defaults__,
-                                           value.__kwdefaults__, cells)]  # fmt: skip
+        return value.__code__, value.__defaults__, value.__kwdefaults__, cells
     if isinstance(value, functools.partial):
-        return [_stable(part) for part in (value.func, value.args, value.keywords)]
-    if hasattr(value, "__func__"):  # a bound method
-        return [_stable(value.__func__), _stable(value.__self__)]
-    if isinstance(value, (tuple, list)):
-        return [_stable(entry) for entry in value]
-    if isinstance(value, (set, frozenset)):  # their order hangs on the process's hash seed
-        return sorted(repr(_stable(entry)) for entry in value)
-    if isinstance(value, dict):
-        return sorted((repr(key), repr(_stable(entry))) for key, entry in value.items())
-    known = (str, int, float, complex, bool, type(None), type(...))
-    if isinstance(value, known):
-        return repr(value)
+        return value.func, value.args, value.keywords
+    if hasattr(value, "dtype") and hasattr(value, "tobytes"):  # an array
+        return str(value.dtype), str(value.shape), value.tobytes()
+    if hasattr(value, "__wrapped__"):
+        return (value.__wrapped__,)
     own = getattr(value, "__dict__", None)
-    simple = {k: v for k, v in own.items() if isinstance(v, known)} if isinstance(own, dict) else {}
-    return [type(value).__qualname__, _stable(simple)]
+    call = getattr(vars(type(value)).get("__call__"), "__code__", None)
+    return type(value).__qualname__, call, own if isinstance(own, dict) else None
 
 
 def _is_empty(cell: Any) -> bool:

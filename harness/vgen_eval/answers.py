@@ -172,6 +172,8 @@ def _pillow_png(picture: Any) -> bytes:
     """A PNG file of a Pillow picture, upright as the file it was read from would be."""
     import PIL.ImageOps
 
+    if picture.mode == "F":
+        raise AnswerFault("undecodable", "an image is 8-bit RGB, a picture of floats seen")
     upright = PIL.ImageOps.exif_transpose(picture)
     buffer = io.BytesIO()
     try:

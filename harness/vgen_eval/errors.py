@@ -98,9 +98,10 @@ class CardError(VgenEvalError):
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)
         more = f" (and {len(self.problems) - 1} more)" if len(self.problems) > 1 else ""
+        file = self.problems[0].file
+        named = file if file.endswith(".yaml") else "CARD, of the card that names it,"
         super().__init__(
-            f"{self.problems[0]}{more}",
-            cure=f"vgen-eval check {self.problems[0].file} lists every problem",
+            f"{self.problems[0]}{more}", cure=f"vgen-eval check {named} lists every problem"
         )
 
 

@@ -88,7 +88,7 @@ REFUSED = [
     "at least 5", "more than ten", "over 100", "5+", ">10", "up to 7", "5 or more", "nearly 20",
     "no more than 5", "20-ish", "two hundred-odd", "dozens", "hundreds of people",
     # no whole, positive number of things
-    "\u22123", "minus three", "one and a half", "5/10", "12:30", "100%", "1e3", "1.0e3",
+    "\u22123", "minus three", "one and a half", "5/10", "12:30", "100%", "1e-05", "2.5e0", "1e22",
     "2 million", "10\u00b2", "2\u00bd", "99999999999999999999", "Answer: A",
     # digits that can be read in two ways
     "1,24", "1.024", "1.000", "1 024", "7 7", "three, 3", "5cars",
@@ -209,3 +209,11 @@ def test_degenerate_texts_take_no_long_time(text: str) -> None:
     with pytest.raises(Undecodable):
         parse_count(text)
     assert time.perf_counter() - start < 5.0
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [("2.400000000000000000e+01", 24), ("1E+2", 100), ("There are 1e3 cars.", 1000)],
+)
+def test_a_number_as_programs_write_it_is_one_number(text: str, count: int) -> None:
+    assert parse_count(text).count == count

@@ -66,6 +66,7 @@ WRONG: list[tuple[str, Any, str, str]] = [
     ("image", {"image": PHOTO}, UN, "dict instead of an image"),
     ("image", Unreadable(), UN, "Unreadable cannot be read: RuntimeError: on another device"),
     ("image", "Here is your picture \ud83d", NO, "text instead of an image"),
+    ("image", PIL.Image.new("F", (16, 12)), UN, "a picture of floats seen"),
     ("image", b"", UN, "the file is empty"),
     ("image", b"no file at all", UN, "not a picture"),
     ("image", b"<html><body>502</body></html>", UN, "not a picture .it begins with '<html><body>'"),
@@ -117,7 +118,7 @@ RIGHT: list[tuple[str, Any, str, list[int]]] = [
     ("image", memoryview(JPG), "ndarray", [12, 16, 3]),
     *(
         ("image", PIL.Image.fromarray(PHOTO).convert(mode), "ndarray", [12, 16, 3])
-        for mode in ("1", "L", "LA", "P", "RGB", "RGBA", "RGBX", "CMYK", "YCbCr", "HSV", "F", "I")
+        for mode in ("1", "L", "LA", "P", "RGB", "RGBA", "RGBX", "CMYK", "YCbCr", "HSV", "I")
     ),
     ("image", PIL.Image.new("I;16", (16, 12)), "ndarray", [12, 16, 3]),
     ("mask", PHOTO[:, :, 0] > 9, "ndarray", [12, 16]),

@@ -260,3 +260,57 @@ def test_every_file_that_a_run_writes_is_strict_json(toys: Path) -> None:
 def test_a_number_is_text_and_a_truth_value_is_none(toys: Path, said: Any, status: str) -> None:
     card = kit.run(toys, tasks=kit.task(toys, n=2), model=lambda _: said, forms=["text"])
     assert card.counts.statuses == {status: 2}
+
+
+def named_digest(function: Any) -> Any:
+    return function_card(function, name="f", forms=["text"]).options["code"]
+
+
+class Weighted:
+    def __init__(self, weights: Any) -> None:
+        self.weights = weights
+
+    def __call__(self, request: Request) -> str:
+        return str(self.weights)
+
+    def answer(self, request: Request) -> str:
+        return str(self.weights)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [(np.zeros(3), np.ones(3)), (np.zeros(3), np.zeros((3, 1))), ([1, 2], [1, 3]), ({"a": 1}, {})],
+)
+def test_what_a_function_holds_is_part_of_it(one: Any, other: Any) -> None:
+    def closed(held: Any) -> Callable[[Request], str]:
+        return lambda _request: str(held)
+
+    for make in (
+        closed,
+        Weighted,
+        lambda held: Weighted(held).answer,
+        lambda held: functools.partial(lambda _request, w: str(w), w=held),
+        lambda held: functools.lru_cache(closed(held)),
+    ):
+        assert named_digest(make(one)) == named_digest(make(one))
+        assert named_digest(make(one)) != named_digest(make(other))
+
+
+def test_a_function_may_close_over_itself(toys: Path) -> None:
+    def f(request: Request, n: int = 2) -> str:
+        return f(request, n - 1) if n else "1"
+
+    held: list[Any] = []
+    held.append(held)
+    assert kit.run(toys, tasks=kit.task(toys, n=2), model=f, forms="text").complete
+    assert named_digest(lambda _request: held)
+
+
+def test_what_is_neither_name_nor_function_is_refused(toys: Path) -> None:
+    with pytest.raises(UsageError, match="a model is a name or a function, int given"):
+        evaluated(toys, tasks=kit.task(toys), model=3, forms=["text"])
+    cards = vgen_eval.evaluate(
+        tasks=Path(kit.task(toys, n=1)), models=grey, forms="text", output=toys / "paths",
+        bounds=False,
+    )  # fmt: skip
+    assert (toys / "paths" / cards[0].run).is_dir()

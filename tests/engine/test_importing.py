@@ -265,3 +265,12 @@ def test_a_form_that_the_protocol_does_not_take_is_refused(toys: Path) -> None:
     lines = jsonl(toys / "p.jsonl", [{"id": "s000", "output": "0"}])
     with pytest.raises(UsageError, match="takes no video"):
         imported(toys, kit.task(toys), lines, answer="video")
+
+
+def test_predictions_are_of_one_task(toys: Path) -> None:
+    (toys / "p.jsonl").write_text("")
+    with pytest.raises(UsageError, match=r"predictions are of one task, 'samples/.*' means 2"):
+        import_predictions(
+            task="samples/*", predictions=toys / "p.jsonl", model_name="m",
+            catalog=Catalog.discover(), output=str(toys / "out"),
+        )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -140,12 +141,18 @@ def evaluate(
     from vgen_eval.cards import convert
     from vgen_eval.plugins import Catalog as Plugins
 
-    asked = [*([] if model is None else [model]), *models]
+    asked = [*([] if model is None else [model]), *_listed(models)]
     functions = [entry for entry in asked if not isinstance(entry, str)]
+    for entry in functions:
+        if not callable(entry):
+            raise UsageError(f"a model is a name or a function, {type(entry).__name__} given")
     names = tuple(entry for entry in asked if isinstance(entry, str))
     if functions and len(functions) > 1 and model_name:
         raise UsageError("model_name names one plain function, several were given")
     fields = {**settings, "tasks": tasks, "models": names}
+    for key in ("output", "data_root"):
+        if isinstance(fields.get(key), os.PathLike):
+            fields[key] = os.fspath(fields[key])
     for key in ("tasks", "prompt", "samples", "retry_failed"):
         if key in fields:
             fields[key] = _listed(fields[key])
@@ -158,8 +165,10 @@ def evaluate(
 
 
 def _listed(value: Any) -> list[Any]:
-    """One name stands for a list of one."""
-    return [value] if isinstance(value, str) else list(value)
+    """One name, path or function stands for a list of one."""
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    return [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
 
 
 def run_plan(

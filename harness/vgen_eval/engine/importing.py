@@ -122,7 +122,10 @@ def import_predictions(
     among them, and MissingData when no prediction is of the task.
     """
     overrides = dict(overrides or {})
-    ref = next(iter(expand_tasks([task], catalog, notices=[])))
+    refs = list(expand_tasks([task], catalog, notices=[]))
+    if len(refs) > 1:
+        raise UsageError(f"predictions are of one task, '{task}' means {len(refs)}")
+    (ref,) = refs
     protocol_overrides = {
         k.removeprefix("protocol."): v for k, v in overrides.items() if k.startswith("protocol.")
     }

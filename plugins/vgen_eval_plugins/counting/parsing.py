@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from typing import Any
 
 import msgspec
@@ -101,6 +102,10 @@ _ZERO = re.compile(
 )
 
 
+_SCIENTIFIC = re.compile(r"(?<![\w.,])\d+(?:\.\d+)?[eE][+-]?\d{1,4}(?![\w.]*\w)")
+"""A number as programs write it: 2.4e+01."""
+
+
 def parse_count(text: str) -> ParsedCount:
     """The count that a text states; Undecodable, saying why, when it states none or several."""
     return _parse(text, _read_json, _read_marked)
@@ -110,11 +115,20 @@ def _parse(text: str, *rules: Callable[[str], ParsedCount | None]) -> ParsedCoun
     answer = _SPECIAL.sub(" ", _drop_thinking(text)).strip()
     if not answer:
         raise Undecodable("the answer is empty" if not text.strip() else "only a thinking trace")
+    answer = _SCIENTIFIC.sub(_write_out, answer)
     for read in rules:
         parsed = read(answer)
         if parsed is not None:
             return parsed
     return _read_prose(tidy(answer))
+
+
+def _write_out(number: re.Match[str]) -> str:
+    """2.4e+01 as 24; Undecodable for what is no whole number, or too large for a count."""
+    value = Decimal(number[0])
+    if value > LARGEST or value != value.to_integral_value():
+        raise Undecodable(f"'{number[0]}' is no count")
+    return str(int(value))
 
 
 def _drop_thinking(text: str) -> str:

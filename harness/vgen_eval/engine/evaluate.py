@@ -127,7 +127,8 @@ def evaluate(
         models: several of them.
         forms: the answer forms a plain function gives, best first.
         model_name: what to call a plain function in cards and paths. It vouches for the function:
-            its run is resumed while its own code is the same. Without it each call asks anew.
+            its run is resumed while its own code and what it holds are the same. Without it each
+            call asks anew.
         catalog: the plugins to use; those installed when None.
         reporter: told what happens.
         stop: lets another thread stop the run.

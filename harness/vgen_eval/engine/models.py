@@ -189,7 +189,8 @@ def from_function(
     """A plain function, request -> answer, as a model.
 
     Without a name it is asked anew each time: what it calls may have changed unseen. A name
-    vouches for it, and its runs are resumed while its own code is the same.
+    vouches for it, and its runs are resumed while its own code and what it holds are the same:
+    an object that counts its calls is another model after them.
     """
     if not forms:
         raise UsageError('a plain function needs its answer forms: evaluate(forms=["image"], ...)')

@@ -17,18 +17,22 @@ import msgspec
 
 from vgen_eval import jsonio
 from vgen_eval.errors import Undecodable
+from vgen_eval.imaging import (
+    MAX_BYTES,
+    WHITE,
+    Colour,
+    Image,
+    decode_image,
+    encode_png,
+    load_array,
+    squeeze,
+)
 from vgen_eval.types import AnswerForm, Status
 
 __all__ = ["AnswerFault", "Packed", "clean", "pack", "unpack"]
 
 INLINE: tuple[AnswerForm, ...] = ("text", "choice", "points")
-MAX_BYTES = 1 << 30
-_ARRAY_DIMENSIONS: Mapping[str, tuple[int, ...]] = {
-    "mask": (2,),
-    "label_map": (2,),
-    "depth_map": (2, 3),
-    "normal_map": (3,),
-}
+_DIMENSIONS: Mapping[str, int] = {"mask": 2, "label_map": 2, "depth_map": 2, "normal_map": 3}
 
 
 class Packed(msgspec.Struct, frozen=True):
@@ -56,9 +60,14 @@ def clean(text: str) -> str:
 
 
 def pack(form: AnswerForm, answer: Any) -> Packed:
-    """The answer in the shape it is stored in; AnswerFault when it is not of the form."""
+    """The answer in the shape it is stored in; AnswerFault when it is not of the form.
+
+    An Undecodable in its place is one whose bytes were found faulty before.
+    """
     if answer is None:
         raise AnswerFault("no_answer", "the model gave nothing")
+    if isinstance(answer, Undecodable):
+        raise AnswerFault("undecodable", clean(answer.what))
     try:
         return _pack(form, answer)
     except AnswerFault:
@@ -82,11 +91,17 @@ def _pack(form: AnswerForm, answer: Any) -> Packed:
 
 
 def unpack(
-    form: AnswerForm, *, value: Any = None, data: bytes | None = None, what: str = "answer"
+    form: AnswerForm,
+    *,
+    value: Any = None,
+    data: bytes | None = None,
+    what: str = "answer",
+    background: Colour = WHITE,
 ) -> Any:
     """The answer as decoders take it; Undecodable when the bytes are not what they should be.
 
     `what` names the answer in that error: the file it came from, where there was one.
+    `background`: the colour that transparent pixels of a picture are laid on.
     """
     if form in INLINE:
         if form == "points":
@@ -97,12 +112,10 @@ def unpack(
     if data is None:
         raise ValueError(f"an answer of form {form} is bytes")
     if form == "image":
-        from vgen_eval.imaging import decode_image
-
-        return decode_image(data, what=what)
+        return decode_image(data, what=what, background=background)
     if form == "video":
         return data
-    return _load_array(form, data)
+    return _load_array(form, data, what=what)
 
 
 def _article(form: str) -> str:
@@ -152,8 +165,6 @@ def _picture(answer: Any) -> tuple[bytes, str]:
     if isinstance(answer, (bytes, bytearray, memoryview)):
         data = bytes(answer)
         return data, _sniff(data)
-    from vgen_eval.imaging import Image, encode_png
-
     if isinstance(answer, Image):
         return answer.png(), ".png"
     if hasattr(answer, "getbands"):
@@ -163,8 +174,8 @@ def _picture(answer: Any) -> tuple[bytes, str]:
         raise AnswerFault(
             "undecodable", f"an image is uint8 (H, W, 3), {array.dtype} {array.shape} seen"
         )
-    if array.ndim == 3 and array.shape[2] != 3:
-        raise AnswerFault("undecodable", f"an image has 3 channels, {array.shape[2]} seen")
+    if array.ndim == 3 and array.shape[2] not in (3, 4):
+        raise AnswerFault("undecodable", f"an image has 3 or 4 channels, {array.shape[2]} seen")
     return encode_png(array), ".png"
 
 
@@ -192,10 +203,12 @@ def _raw(form: AnswerForm, answer: Any) -> tuple[bytes, str]:
     import numpy as np
 
     array = _as_array(form, answer)
-    if array.dtype.kind not in "biuf" or array.ndim not in _ARRAY_DIMENSIONS[form]:
+    array = array if form == "normal_map" else squeeze(array)
+    if array.dtype.kind not in "biuf" or array.ndim != _DIMENSIONS[form]:
         raise AnswerFault("undecodable", f"not {_article(form)}: {array.dtype} {array.shape}")
     buffer = io.BytesIO()
-    np.save(buffer, np.ascontiguousarray(array), allow_pickle=False)
+    plain = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
+    np.save(buffer, plain, allow_pickle=False)
     return buffer.getvalue(), ".npy"
 
 
@@ -213,16 +226,11 @@ def _as_array(form: str, answer: Any) -> Any:
     return array
 
 
-def _load_array(form: str, data: bytes) -> Any:
-    import numpy as np
-
-    try:
-        array = np.load(io.BytesIO(data), allow_pickle=False)
-    # a file that lies about its size or its kind: MemoryError, BadZipFile, OverflowError, ...
-    except Exception as exc:
-        raise Undecodable(f"not an array file: {exc}") from exc
-    if not isinstance(array, np.ndarray) or array.ndim not in _ARRAY_DIMENSIONS[form]:
-        raise Undecodable(f"not {_article(form)}")
+def _load_array(form: str, data: bytes, *, what: str) -> Any:
+    array = load_array(data, what=what)
+    array = array if form == "normal_map" else squeeze(array)
+    if array.ndim != _DIMENSIONS[form]:
+        raise Undecodable(f"{what}: not {_article(form)}: {array.dtype} {array.shape}")
     return array
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import msgspec
 
-from vgen_eval.imaging import Image
+from vgen_eval.imaging import Box, Fit, Geometry, Image
 
 __all__ = [
     "FORMS",
@@ -135,10 +135,10 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
 class Output(msgspec.Struct, frozen=True, kw_only=True):
     """What a model gave for one request.
 
-    `answer` by form: image - uint8 (H, W, 3) RGB, a Pillow image, or the bytes of a PNG, JPEG or
-    WebP file; text - str; choice - word -> log-probability; mask - bool (H, W); label_map - int
-    (H, W); depth_map - float (H, W); normal_map - float (H, W, 3); points - (N, 2) x, y in pixels
-    of the first image; video - bytes. None: the model gave nothing.
+    `answer` by form: image - uint8 (H, W, 3) RGB or (H, W, 4) RGBA, a Pillow image, or the bytes
+    of a PNG, JPEG or WebP file; text - str; choice - word -> log-probability; mask - bool (H, W);
+    label_map - int (H, W); depth_map - float (H, W); normal_map - float (H, W, 3); points - (N, 2)
+    x, y in pixels of the first image; video - bytes. None: the model gave nothing.
     """
 
     id: str
@@ -159,6 +159,17 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
     """(height, width) of the original picture, in which targets live."""
     fields: Mapping[str, str] = {}
     choices: tuple[str, ...] = ()
+    box: Box | None = None
+    """(top, left, height, width): the part of `image` that shows the original; None: all of it."""
+    fit: Fit = "stretch"
+    """How the card lays an answer of another shape onto `image`."""
+
+    @property
+    def geometry(self) -> Geometry:
+        """The way between the original and `image`; answers come back through its `restore`."""
+        seen = (self.image.height, self.image.width)
+        box = self.box or (0, 0, *seen)
+        return Geometry(original=self.size, seen=seen, box=box, fit=self.fit)
 
 
 class Prediction(msgspec.Struct, frozen=True, kw_only=True):
@@ -229,6 +240,9 @@ class Dataset(Protocol):
         """A cheap digest that changes when samples or annotations do."""
         ...
 
+    # Optional: verify(self, items) -> Sequence[Problem], every fault of these samples' files,
+    # which `check` asks for; draft(cls, request), a class method, see `vgen_eval.drafts`.
+
 
 class Decoder(Protocol):
     """answer -> prediction: pure. Built as `Decoder(options)`.
@@ -246,9 +260,15 @@ class Decoder(Protocol):
         """The measurement; Undecodable, with the reason, when the answer holds none."""
         ...
 
+    # Optional: fields(self, scene) -> Mapping[str, str], prompt fields that follow from its
+    # options: {palette} in words. They stand beside the sample's own.
+
 
 class Encoder(Protocol):
-    """target -> ideal answer: pure. Built as `Encoder(options)`."""
+    """target -> ideal answer: pure. Built as `Encoder(options)`.
+
+    One whose Options are its decoder's takes the decoder's where the card gives it none.
+    """
 
     version: ClassVar[int]
     Options: ClassVar[type[msgspec.Struct]]
@@ -256,7 +276,10 @@ class Encoder(Protocol):
     def __init__(self, options: Any) -> None: ...
 
     def encode(self, target: Any, scene: Scene) -> Any:
-        """The answer of the form that a model which sees perfectly would give."""
+        """The answer of the form that a model which sees perfectly would give.
+
+        NoValidTarget when the truth holds nothing that could be written.
+        """
         ...
 
 
@@ -280,3 +303,6 @@ class Metric(Protocol):
     def compute(self, statistics: Statistics) -> Mapping[str, float | None]:
         """The values of merged statistics; None where one is undefined."""
         ...
+
+    # Optional: flags(self, statistics) -> Sequence[str], what one sample's statistics say of its
+    # prediction: `degenerate_fit`, ... They join the decoder's flags.

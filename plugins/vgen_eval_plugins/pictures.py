@@ -1,4 +1,4 @@
-"""What the families ask of an answered picture: is it one, is it flat, a copy, of another shape."""
+"""What the families ask of an answered picture: is it one, is it flat, a copy."""
 
 from __future__ import annotations
 
@@ -10,19 +10,13 @@ from numpy.typing import NDArray
 from vgen_eval.errors import Undecodable
 
 __all__ = [
-    "ASPECT_TOLERANCE",
     "channel_range",
-    "crop_letterbox",
-    "has_wrong_aspect",
     "is_copy",
     "read_rgb",
     "resize",
 ]
 
 RGB = NDArray[np.uint8]
-
-ASPECT_TOLERANCE = 0.02
-"""Relative difference of width / height above which an answer has another shape."""
 
 COPY_LEVELS = 3.0
 """Mean absolute difference, in 8-bit levels, below which an answer is a copy of the input."""
@@ -59,28 +53,8 @@ def channel_range(picture: RGB) -> int:
     return max(spreads)
 
 
-def has_wrong_aspect(size: tuple[int, int], wanted: tuple[int, int]) -> bool:
-    """Do two (height, width) sizes differ in shape by more than 2 % and more than rounding?"""
-    height, width = size
-    exact = height * wanted[1] / wanted[0]
-    # a side is a whole number of pixels, so one pixel is no evidence in a small picture
-    return abs(width - exact) > max(ASPECT_TOLERANCE * exact, 1.0)
-
-
 def is_copy(answer: RGB, picture: RGB) -> bool:
     """Is the answer the input picture again, give or take its compression?"""
     height, width = picture.shape[:2]
     same = resize(answer, height=height, width=width)
     return bool(cv2.norm(same, picture, cv2.NORM_L1) / picture.size < COPY_LEVELS)
-
-
-def crop_letterbox(answer: RGB, *, height: int, width: int) -> RGB:
-    """The largest centred part of the answer that has the shape of (height, width)."""
-    rows, columns = answer.shape[:2]
-    if rows * width > columns * height:
-        keep = max(1, round(columns * height / width))
-        top = (rows - keep) // 2
-        return np.ascontiguousarray(answer[top : top + keep])
-    keep = max(1, round(rows * width / height))
-    left = (columns - keep) // 2
-    return np.ascontiguousarray(answer[:, left : left + keep])

@@ -22,15 +22,15 @@ def test_predictions_made_elsewhere_say_what_was_found_and_what_not(
     done = vgen(*WORDS, name)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0] == (
-        "  11 expected, 2 found, 9 missing (listed in result_card.json), 1 not in the task"
+        "  13 expected, 2 found, 11 missing (listed in result_card.json), 1 not in the task"
     )
     document = json.loads(vgen(*WORDS, name, "--json").stdout)
     [card] = document["results"]
     assert card["counts"]["unknown_ids"] == ["no-such-sample"]
-    assert len(card["counts"]["missing_ids"]) == 9
+    assert len(card["counts"]["missing_ids"]) == 11
     assert vgen("show", "mine").returncode == 2  # a run is no model of that name
     failed = vgen("show", str(Path("results", card["run"])), "--failed")
-    assert len(failed.stdout.splitlines()) == 10
+    assert len(failed.stdout.splitlines()) == 12
 
 
 def test_a_run_that_is_scored_again_has_the_same_table(vgen: Command, tmp_path: Path) -> None:
@@ -71,3 +71,16 @@ def test_predictions_never_borrow_the_name_of_an_installed_model(
     [card] = json.loads(vgen(*words, "--model-name", "classical", "--json").stdout)["results"]
     assert card["run"].startswith("runs/predictions/classical/")
     assert card["model_info"]["distribution"] == "predictions"
+
+
+def test_a_scale_of_depth_is_for_depth_that_was_made_elsewhere(
+    vgen: Command, tmp_path: Path
+) -> None:
+    name = _write(tmp_path / "p.jsonl", ["coins"])
+    for scale, words in (("0.001", "takes no depth_map"), ("0", "--depth-scale: 0 is no number")):
+        done = vgen(*WORDS, name, "--depth-scale", scale)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert words in done.stderr
+    done = vgen("score", "some-run", "--depth-scale", "0")
+    assert done.returncode == 2
+    assert "--depth-scale goes with predictions made elsewhere" in done.stderr

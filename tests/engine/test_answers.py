@@ -57,7 +57,7 @@ UN = "undecodable"
 
 WRONG: list[tuple[str, Any, str, str]] = [
     ("image", PHOTO / 255.0, UN, "uint8 .H, W, 3., float64"),
-    ("image", np.dstack([PHOTO, PHOTO[:, :, 0]]), UN, "3 channels, 4 seen"),
+    ("image", np.dstack([PHOTO, PHOTO[:, :, :2]]), UN, "3 or 4 channels, 5 seen"),
     ("image", PHOTO.astype(np.int64), UN, "int64"),
     ("image", np.zeros((0, 5, 3), np.uint8), UN, "uint8 .0, 5, 3. seen"),
     ("image", np.zeros(7, np.uint8), UN, r"uint8 .7,. seen"),
@@ -114,6 +114,7 @@ RIGHT: list[tuple[str, Any, str, list[int]]] = [
     ("image", PHOTO[:, :, 0], "ndarray", [12, 16, 3]),
     ("image", PHOTO[::-1, ::-2, ::-1], "ndarray", [12, 8, 3]),
     ("image", Image(PHOTO), "ndarray", [12, 16, 3]),
+    ("image", np.dstack([PHOTO, PHOTO[:, :, 0]]), "ndarray", [12, 16, 3]),
     ("image", PNG, "ndarray", [12, 16, 3]),
     ("image", memoryview(JPG), "ndarray", [12, 16, 3]),
     *(
@@ -125,7 +126,11 @@ RIGHT: list[tuple[str, Any, str, list[int]]] = [
     ("mask", [[0, 1], [1, 0]], "ndarray", [2, 2]),
     ("label_map", PHOTO[:, :, 0].astype(np.int32).T, "ndarray", [16, 12]),
     ("depth_map", PHOTO[:, :, 0].astype(np.float16), "ndarray", [12, 16]),
-    ("depth_map", np.full((2, 2, 1), np.inf), "ndarray", [2, 2, 1]),
+    ("depth_map", np.full((2, 2, 1), np.inf), "ndarray", [2, 2]),
+    ("depth_map", PHOTO[None, ::2, ::-3, 0].astype(">f8"), "ndarray", [6, 6]),
+    ("label_map", PHOTO[:, :, :1].astype(">i2"), "ndarray", [12, 16]),
+    ("mask", PHOTO[None, :, :, 0] > 9, "ndarray", [12, 16]),
+    ("normal_map", np.ones((1, 4, 3), np.float16), "ndarray", [1, 4, 3]),
     ("normal_map", np.zeros((2, 2, 3)), "ndarray", [2, 2, 3]),
     ("points", [], "ndarray", [0, 2]),
     ("points", [(1, 2), (3, 4)], "ndarray", [2, 2]),
@@ -217,7 +222,7 @@ def test_an_array_file_that_declares_a_huge_size_is_undecodable() -> None:
 
     head = b"{'descr': '<f8', 'fortran_order': False, 'shape': (9000000000, 90000)}\n"
     data = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head
-    with pytest.raises(Undecodable, match="not an array file"):
+    with pytest.raises(Undecodable, match="over the limit"):
         unpack("depth_map", data=data)
 
 
@@ -226,7 +231,7 @@ def test_an_object_array_runs_no_pickle() -> None:
     np.save(buffer, np.array([{"a": 1}], dtype=object), allow_pickle=True)
     from vgen_eval.errors import Undecodable
 
-    with pytest.raises(Undecodable, match="allow_pickle=False"):
+    with pytest.raises(Undecodable, match="pickle: not allowed"):
         unpack("depth_map", data=buffer.getvalue())
 
 
@@ -235,8 +240,22 @@ def test_pixels_survive_packing_bit_by_bit() -> None:
         packed = pack("image", answer)
         array = getattr(answer, "array", answer)
         assert np.array_equal(unpack("image", data=packed.data), np.asarray(array))
-    depth = RNG.normal(size=(5, 7)).T
-    assert np.array_equal(unpack("depth_map", data=pack("depth_map", depth).data), depth)
+    table = RNG.normal(size=(5, 7)) * 9
+    for depth in (table.T, table[::-1, ::2], *(table.astype(t) for t in ("f2", ">f4", "i8", "?"))):
+        found = unpack("depth_map", data=pack("depth_map", depth).data)
+        assert found.dtype == depth.dtype.newbyteorder("=")
+        assert np.array_equal(found, depth)
+
+
+@pytest.mark.parametrize("background", [(255, 255, 255), (10, 20, 30)])
+def test_transparent_pixels_of_an_answer_lie_on_the_background_of_the_card(
+    background: tuple[int, int, int],
+) -> None:
+    clear = PHOTO[:, :, 0] > 100
+    answer = np.dstack([PHOTO, np.where(clear, 0, 255).astype(np.uint8)])
+    found = unpack("image", data=pack("image", answer).data, background=background)
+    assert (found[clear] == background).all()
+    assert np.array_equal(found[~clear], PHOTO[~clear])
 
 
 def test_a_pillow_picture_with_an_orientation_is_read_as_its_file_would_be() -> None:

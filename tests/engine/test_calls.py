@@ -236,7 +236,8 @@ FAULTS: list[tuple[BaseException, str, str]] = [
 
 
 @pytest.mark.parametrize("timeout_s", [None, 5.0])
-@pytest.mark.parametrize(("fault", "status", "reason"), FAULTS)
+# the ids are numbers: a lone surrogate in one would break the wire of pytest-xdist
+@pytest.mark.parametrize(("fault", "status", "reason"), FAULTS, ids=map(str, range(len(FAULTS))))
 def test_what_is_raised_becomes_a_status_with_its_reason(
     fault: BaseException, status: str, reason: str, timeout_s: float | None
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import Literal
 
 import cv2
 import numpy as np
@@ -28,8 +29,8 @@ def photo(height: int, width: int) -> RGB:
     return np.asarray(cv2.resize(coarse, (width, height), interpolation=cv2.INTER_LINEAR))
 
 
-def scene_of(height: int, width: int) -> Scene:
-    return Scene(image=Image(photo(height, width)), size=(height, width))
+def scene_of(height: int, width: int, *, fit: Literal["stretch", "letterbox"] = "stretch") -> Scene:
+    return Scene(image=Image(photo(height, width)), size=(height, width), fit=fit)
 
 
 def decode(answer: RGB, scene: Scene, **options: object) -> Prediction:
@@ -195,16 +196,24 @@ def letterboxed() -> tuple[RGB, Mask]:
     return answer, target
 
 
-def test_another_shape_is_flagged_and_stretched_or_cut_as_the_option_says() -> None:
+def test_another_shape_is_flagged_and_stretched_or_cut_as_the_card_says() -> None:
     answer, target = letterboxed()
-    scene = scene_of(90, 160)
-    stretched = decode(answer, scene)
+    stretched = decode(answer, scene_of(90, 160))
     assert "wrong_aspect" in stretched.flags
-    assert stretched.summary["resize"] == "stretch"
-    assert iou(stretched.value, target) == pytest.approx(0.56, abs=0.02)
-    cut = decode(answer, scene, resize="letterbox")
+    assert iou(stretched.value, target) == pytest.approx(0.558961, abs=0.01)
+    cut = decode(answer, scene_of(90, 160, fit="letterbox"))
     assert "wrong_aspect" in cut.flags
     assert np.array_equal(cut.value, target)
+
+
+def test_bars_of_the_input_are_cut_off_the_answer() -> None:
+    answer, target = letterboxed()
+    seen = np.repeat(photo(160, 160)[..., :1], 3, axis=2)
+    scene = Scene(image=Image(seen), size=(90, 160), box=(35, 0, 90, 160))
+    prediction = decode(np.repeat(answer[..., :1], 3, axis=2), scene)
+    assert "wrong_aspect" not in prediction.flags
+    assert np.array_equal(prediction.value, target)
+    assert np.array_equal(BinaryMaskEncoder(NoOptions()).encode(target, scene), answer)
 
 
 def test_broken_files_name_themselves_and_the_good_one_is_read() -> None:

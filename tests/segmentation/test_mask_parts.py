@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -82,6 +84,19 @@ def test_mask_of_another_size_takes_the_nearest_pixel_and_says_so(factor: int) -
     prediction = NativeMask(NoOptions()).decode(small, scene_of(6 * factor, 9 * factor))
     assert prediction.flags == ("resized",)
     assert np.array_equal(prediction.value, np.kron(small, np.ones((factor, factor))).astype(bool))
+
+
+@pytest.mark.parametrize(("fit", "right"), [("stretch", False), ("letterbox", True)])
+def test_mask_of_another_shape_says_so_and_lies_as_the_card_says(
+    fit: Literal["stretch", "letterbox"], right: bool
+) -> None:
+    target = checkerboard(6, 12)
+    answer = np.zeros((12, 12), bool)
+    answer[3:9] = target
+    image = Image(np.zeros((6, 12, 3), np.uint8))
+    prediction = NativeMask(NoOptions()).decode(answer, Scene(image=image, size=(6, 12), fit=fit))
+    assert prediction.flags == ("resized", "wrong_aspect")
+    assert np.array_equal(prediction.value, target) is right
 
 
 def test_encoded_mask_comes_back_and_has_the_size_the_model_saw() -> None:

@@ -12,7 +12,7 @@ from vgen_eval.cards.protocols import missing_parts
 from vgen_eval.cards.records import AnswerCard, ProtocolCard, TaskCard
 from vgen_eval.errors import UsageError
 from vgen_eval.prompting import placeholders
-from vgen_eval.types import Value
+from vgen_eval.types import NoOptions, Value
 
 __all__ = ["check_task", "primary_values"]
 
@@ -46,6 +46,8 @@ def _check_protocol(checker: Checker, body: ProtocolCard, path: str) -> None:
     for key in missing_parts(body):
         checker.add(join(path, key), "is needed to run this protocol")
     own = {key for key in body.__struct_fields__ if join(path, key) in checker.parsed.lines}
+    if "input" in own and body.input.size is not None and body.input.long_side is not None:
+        checker.add(join(path, "input"), "size and long_side: one of them says how large")
     if "answers" in own:
         _check_answers(checker, body.answers, join(path, "answers"))
     if "metrics" in own:
@@ -98,7 +100,7 @@ def _check_answers(checker: Checker, answers: tuple[AnswerCard, ...], path: str)
 
 def _check_codec(checker: Checker, answer: AnswerCard, path: str) -> None:
     """Note a decoder or encoder that does not exist or does not take its options."""
-    checker.component(
+    decoder = checker.component(
         "decoder",
         answer.decoder or answer.form,
         join(path, "decoder" if answer.decoder else "form"),
@@ -114,12 +116,18 @@ def _check_codec(checker: Checker, answer: AnswerCard, path: str) -> None:
                 join(path, "encoder_options"), f"there is no encoder {answer.form!r} to take them"
             )
         return
+    encoder = checker.look_up("encoder", answer.encoder or implied)
+    options, at = answer.encoder_options, "encoder_options"
+    if not options and getattr(encoder, "Options", None) is getattr(decoder, "Options", NoOptions):
+        options, at = answer.options, "options"  # told of the decoder already, if they are at fault
+        if checker.has_problem(join(path, at)):
+            return
     checker.component(
         "encoder",
         answer.encoder or implied,
         join(path, "form" if unnamed else "encoder"),
-        answer.encoder_options,
-        join(path, "encoder_options"),
+        options,
+        join(path, at),
     )
 
 

@@ -43,6 +43,10 @@ class Checker:
             line = self.parsed.line_of(path)
             self.problems.append(Problem(message, file=self.file, line=line, path=path))
 
+    def has_problem(self, path: str) -> bool:
+        """Is a fault noted at this path, or below it?"""
+        return any(problem.path.startswith(path) for problem in self.problems)
+
     def refuse_blank(self, *paths_and_texts: tuple[str, str]) -> None:
         """Note the texts that say nothing."""
         for path, text in paths_and_texts:

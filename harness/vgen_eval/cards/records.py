@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from vgen_eval.imaging import WHITE, Fit
 from vgen_eval.types import AnswerForm, Role
 
 __all__ = [
@@ -41,6 +42,7 @@ Count = Annotated[int, msgspec.Meta(ge=1)]
 Side = Annotated[int, msgspec.Meta(ge=8)]
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 Dollars = Annotated[float, msgspec.Meta(ge=0)]
+Level = Annotated[int, msgspec.Meta(ge=0, le=255)]
 
 
 def _doc(text: str, **more: Any) -> msgspec.Meta:
@@ -91,6 +93,13 @@ class InputCard(Record, frozen=True, kw_only=True):
         Side | None, _doc("Resize so that the long side has this many pixels; null: as it is.")
     ] = None
     upsample: Annotated[bool, _doc("May `long_side` enlarge a smaller picture?")] = False
+    size: Annotated[
+        tuple[Side, Side] | None, _doc("Height and width of every picture; null: its own.")
+    ] = None
+    fit: Annotated[
+        Fit, _doc("How a picture of another shape gets to `size`: stretched, or between bars.")
+    ] = "stretch"
+    pad: Annotated[tuple[Level, Level, Level], _doc("R, G, B of the bars.")] = (0, 0, 0)
 
 
 class AnswerCard(Record, frozen=True, kw_only=True):
@@ -111,7 +120,17 @@ class AnswerCard(Record, frozen=True, kw_only=True):
     encoder: Annotated[
         ComponentName | None, _doc("truth -> ideal answer; null: named as the form.")
     ] = None
-    encoder_options: Annotated[Mapping[str, Any], _doc("The encoder's own options.")] = {}
+    encoder_options: Annotated[
+        Mapping[str, Any],
+        _doc("The encoder's own options; none: the decoder's, where both take the same."),
+    ] = {}
+    fit: Annotated[
+        Fit,
+        _doc("An answer of another shape than the input is stretched, or loses bars around it."),
+    ] = "stretch"
+    background: Annotated[
+        tuple[Level, Level, Level], _doc("R, G, B that transparent pixels of a picture lie on.")
+    ] = WHITE
 
 
 class MetricCard(Record, frozen=True, kw_only=True):

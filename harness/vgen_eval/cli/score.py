@@ -32,6 +32,12 @@ USAGE = "vgen-eval score RUN, or score --task NAME --predictions PATH --model-na
 @click.option("--predictions", metavar="PATH", help="Folder or file of predictions.")
 @click.option("--model-name", metavar="NAME", help="What to call what made them.")
 @click.option("--answer", metavar="FORM", help="Their answer form, where a task takes several.")
+@click.option(
+    "--depth-scale",
+    type=float,
+    metavar="METRES",
+    help="Metres per unit, where depth is whole numbers (0.001: millimetres).",
+)
 @click.option("--set", "set", multiple=True, metavar="KEY=VALUE", help="Override of the card.")
 @click.option("--data-root", metavar="DIR", help="Folder of the data sets (else $VGEN_DATA).")
 @click.option("--output", default="results", metavar="DIR", help="Results folder (results).")
@@ -92,7 +98,7 @@ def _check_words(runs: Sequence[str], given: dict[str, Any], workers: int | None
     if workers is not None and workers < 1:
         raise UsageError(f"--workers: {workers} must be at least 1")
     needed = ("task", "predictions", "model_name")
-    extra = [name for name, value in given.items() if value and name != "data_root"]
+    extra = [n for n, value in given.items() if value not in (None, (), "") and n != "data_root"]
     options = [f"--{name.replace('_', '-')}" for name in extra]
     if runs and extra:
         raise UsageError(
@@ -160,6 +166,7 @@ def _import(
         catalog=catalog,
         output=output,
         answer=given["answer"],
+        depth_scale=given["depth_scale"],
         data_root=given["data_root"],
         overrides=read_pairs(given["set"], option="--set"),
         **shared,

@@ -59,6 +59,7 @@ class Keeper:
     ) -> None:  # fmt: skip
         """`reuse`: may answers be taken from other runs?"""
         self._form = job.codec.answer.form
+        self._background = job.codec.answer.background
         self._store = store
         self._index = index if job.model.reusable else None
         self._run = self._index.name_of(store.path) if self._index is not None else ""
@@ -118,7 +119,7 @@ class Keeper:
                 line["text"] = fault.text
             return None
         line["answer"] = self._store.put(packed)
-        if self._form == "image" and type(raw).__name__ == "ndarray" and raw.ndim == 3:
+        if self._form == "image" and type(raw).__name__ == "ndarray" and raw.shape[2:] == (3,):
             return raw  # the pixels that were just written need not be read back
         return self._unpack(line["answer"], packed.data, line.get("source"))
 
@@ -140,7 +141,13 @@ class Keeper:
             return Undecodable(f"the kept answer {answer['file']} is gone or altered")
         try:
             value = answer.get("value")
-            return unpack(self._form, value=value, data=data, what=source or "answer")
+            return unpack(
+                self._form,
+                value=value,
+                data=data,
+                what=source or "answer",
+                background=self._background,
+            )
         except Undecodable as exc:
             return exc
 

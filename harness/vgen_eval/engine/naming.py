@@ -17,7 +17,10 @@ from vgen_eval.errors import CardError, UsageError, nearest
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog
 
-__all__ = ["TaskRef", "expand_tasks", "open_suite"]
+__all__ = ["TASK_CARD", "TaskRef", "card_file", "expand_tasks", "open_suite"]
+
+TASK_CARD = "task.yaml"
+"""What a folder's own task card is called."""
 
 
 class TaskRef(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,6 +67,13 @@ def expand_tasks(
 
 
 def _expand(name: str, catalog: Catalog, notices: list[str]) -> Iterator[TaskRef]:
+    path = card_file(name) if is_path(name) else None
+    if path is not None:
+        # taken as it is called: a folder's name may hold an @ or a bracket
+        loaded = cards.load_card(path)
+        if isinstance(loaded.record, TaskCard):
+            yield _ref(loaded, LOCAL, "", exact=True)
+            return
     found_suite = open_suite(name, catalog, notices=notices)
     if found_suite is not None:
         suite, home = found_suite
@@ -110,11 +120,42 @@ def open_suite(
     return (loaded.record, home) if isinstance(loaded.record, SuiteCard) else None
 
 
-def _load_file(name: str) -> cards.LoadedCard:
+def card_file(name: str) -> Path | None:
+    """The card that a path means: the file itself, or the task card in a folder; None without."""
     path = Path(name).expanduser()
-    if not path.is_file():
-        raise UsageError(f"no card file '{name}'")
+    try:
+        return next((file for file in (path, path / TASK_CARD) if file.is_file()), None)
+    except OSError:  # a name that no file can have
+        return None
+
+
+def _load_file(name: str) -> cards.LoadedCard:
+    path = card_file(name)
+    if path is None:
+        try:
+            folder = Path(name).expanduser().is_dir()
+        except OSError:
+            folder = False
+        raise UsageError(
+            f"no card file '{name}'" + (f": no {TASK_CARD} in that folder" if folder else ""),
+            cure="vgen-eval task new makes one of pictures and truths" if folder else None,
+        )
     return cards.load_card(path)
+
+
+def _find(
+    name: str, catalog: Catalog, *, home: str | None, notices: list[str], folders: bool
+) -> tuple[cards.LoadedCard, str]:
+    """The card that a name means, and its distribution; last of all, one in a folder so called."""
+    try:
+        plugin, head = catalog.find("task", name, home=home, notices=notices)
+    except UsageError:
+        path = card_file(name) if folders else None
+        if path is None or path.name != TASK_CARD:
+            raise
+        notices.append(f"task '{name}' is {path}: no plugin has one of that name")
+        return cards.load_card(path), LOCAL
+    return cards.load_card(head.path), plugin.name
 
 
 def _named(
@@ -126,8 +167,9 @@ def _named(
     if is_path(bare):
         loaded, distribution = _load_file(bare), LOCAL
     else:
-        plugin, head = catalog.find("task", bare, home=home, notices=notices)
-        loaded, distribution = cards.load_card(head.path), plugin.name
+        loaded, distribution = _find(
+            bare, catalog, home=home, notices=notices, folders=suite is None
+        )
     if not isinstance(loaded.record, TaskCard):
         raise UsageError(f"{bare} is a {loaded.kind} card, not a task card")
     return _ref(loaded, distribution, protocol, exact=suite is None, suite=suite)

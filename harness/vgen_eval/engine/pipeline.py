@@ -22,9 +22,9 @@ from vgen_eval.engine.plan import Job
 from vgen_eval.engine.request import Prepared, make_request, prepare, request_digest
 from vgen_eval.engine.scorer import score_attempt, unscored
 from vgen_eval.engine.todo import Todo, Work
-from vgen_eval.errors import BadSample, NotRunnable, VgenEvalError
+from vgen_eval.errors import BadSample, NotRunnable, NoValidTarget, VgenEvalError
 from vgen_eval.store.run import RunStore
-from vgen_eval.types import Adapter
+from vgen_eval.types import Adapter, Status
 
 __all__ = ["Pipeline", "Stop"]
 
@@ -165,12 +165,13 @@ class Pipeline:
         except NotRunnable:
             raise  # a library or the data is missing: no fault of this sample, nor of it alone
         except VgenEvalError as exc:
-            self._write_bad_sample(work, exc.what)
+            no_target = isinstance(exc, NoValidTarget)  # an encoder found nothing to write
+            self._write_fault(work, exc.what, "no_valid_target" if no_target else "bad_sample")
             return True
         # readers are anyone's code: what they raise spoils their sample, not the run
         except (Exception, SystemExit) as exc:
             log.warning("%s: loading failed", work.item.id, exc_info=True)
-            self._write_bad_sample(work, clean(f"{type(exc).__name__}: {exc}"))
+            self._write_fault(work, clean(f"{type(exc).__name__}: {exc}"), "bad_sample")
             return True
         for line in work.score:
             if not self._answered.put(_Answered(prepared, line=line)):
@@ -196,23 +197,23 @@ class Pipeline:
         request = make_request(self._job, prepared, attempt)
         return Asked(prepared, request, request_digest(self._model_digest, request))
 
-    def _write_bad_sample(self, work: Work, reason: str) -> None:
+    def _write_fault(self, work: Work, reason: str, status: Status) -> None:
         for attempt in work.generate:
             line = {
                 "sample": work.item.id,
                 "attempt": attempt,
                 "form": self._job.codec.answer.form,
-                "status": "bad_sample",
+                "status": status,
                 "reason": reason,
             }
             self._store.append_prediction(line)
-            self._write_unscored(line, reason)
+            self._write_unscored(line, reason, status)
         for scored in work.score:  # its answer is good and stays
-            self._write_unscored(scored, reason)
+            self._write_unscored(scored, reason, status)
 
-    def _write_unscored(self, line: Line, reason: str) -> None:
-        self._store.append_score(self._digest, unscored(line, "bad_sample", reason))
-        self._on_attempt("bad_sample")
+    def _write_unscored(self, line: Line, reason: str, status: Status) -> None:
+        self._store.append_score(self._digest, unscored(line, status, reason))
+        self._on_attempt(status)
 
     # --- stage 2: generate ----------------------------------------------------------------
 

@@ -12,11 +12,11 @@ import msgspec
 from vgen_eval import jsonio
 from vgen_eval.engine.plan import Job
 from vgen_eval.errors import BadSample
-from vgen_eval.imaging import Image, resize_long_side
+from vgen_eval.imaging import Box, Image, prepare_image
 from vgen_eval.prompting import fill
-from vgen_eval.types import Request, Sample, Scene
+from vgen_eval.types import Decoder, Request, Sample, Scene
 
-__all__ = ["Prepared", "make_request", "prepare", "request_digest", "seed_of"]
+__all__ = ["Prepared", "make_request", "prepare", "prompt_fields", "request_digest", "seed_of"]
 
 
 class Prepared(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,7 +27,7 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
     scene: Scene
     prompt: str
     geometry: Mapping[str, Any] | None
-    """Sizes of each picture, [height, width]: as it is, and as the model sees it."""
+    """Of each picture: size as it is and as the model sees it, bars, digest of what it sees."""
     ideal: Any = None
     encode: Callable[[Any], Any] | None = None
 
@@ -35,26 +35,28 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
 def prepare(job: Job, sample: Sample) -> Prepared:
     """The sample as the protocol shows it; BadSample when a prompt field or truth is wanting."""
     rule = job.task.protocol.input
-    images = tuple(
-        resize_long_side(image, rule.long_side, upsample=rule.upsample) for image in sample.images
-    )
-    prompt = fill(job.prompt, sample.fields) if job.prompt else ""
-    choices = job.codec.answer.choices
-    if images:
-        original = sample.images[0]
-        scene = Scene(
-            image=images[0],
-            size=(original.height, original.width),
-            fields=sample.fields,
-            choices=choices,
+    shown = [
+        prepare_image(
+            image,
+            long_side=rule.long_side,
+            upsample=rule.upsample,
+            size=rule.size,
+            fit=rule.fit,
+            pad=rule.pad,
         )
-        geometry = {
-            "original": [[image.height, image.width] for image in sample.images],
-            "seen": [[image.height, image.width] for image in images],
-        }
-    else:
-        scene = Scene(image=_blank(), size=(0, 0), fields=sample.fields, choices=choices)
-        geometry = None
+        for image in sample.images
+    ]
+    images = tuple(image for image, _ in shown)
+    first = sample.images[0] if images else _blank()
+    scene = Scene(
+        image=images[0] if images else first,
+        size=(first.height, first.width),
+        fields=sample.fields,
+        choices=job.codec.answer.choices,
+        box=shown[0][1] if shown else None,
+        fit=job.codec.answer.fit,
+    )
+    prompt = fill(job.prompt, prompt_fields(job.codec.decoder, scene)) if job.prompt else ""
     ideal = None
     if job.model.card.role == "ceiling":
         assert job.codec.encoder is not None
@@ -68,10 +70,27 @@ def prepare(job: Job, sample: Sample) -> Prepared:
         images=images,
         scene=scene,
         prompt=prompt,
-        geometry=geometry,
+        geometry=_describe(sample, shown) if shown else None,
         ideal=ideal,
         encode=None if encoder is None else lambda target: encoder.encode(target, scene),
     )
+
+
+def _describe(sample: Sample, shown: list[tuple[Image, Box]]) -> dict[str, Any]:
+    facts: dict[str, Any] = {
+        "original": [[image.height, image.width] for image in sample.images],
+        "seen": [[image.height, image.width] for image, _ in shown],
+        "sha256": [image.sha256 for image, _ in shown],
+    }
+    if any(box != (0, 0, image.height, image.width) for image, box in shown):
+        facts["boxes"] = [list(box) for _, box in shown]
+    return facts
+
+
+def prompt_fields(decoder: Decoder, scene: Scene) -> Mapping[str, str]:
+    """What a prompt may name: the sample's fields, and those that the decoder's options make."""
+    own = getattr(decoder, "fields", None)
+    return scene.fields if own is None else {**scene.fields, **own(scene)}
 
 
 @functools.cache

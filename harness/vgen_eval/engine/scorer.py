@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import math
 from collections.abc import Mapping
 from typing import Any
+
+import msgspec
 
 from vgen_eval import jsonio
 from vgen_eval.answers import clean
@@ -65,10 +68,13 @@ def score_attempt(
             if task.failure is None:
                 return record
             prediction = task.failure.decode(None, scene)
-        record["flags"] = jsonio.plain(prediction.flags, "flags")
         record["prediction"] = jsonio.plain(prediction.summary, "summary")
         record["substitute"] = substitute
-        record["statistics"], record["values"] = _measure(task, prediction, sample)
+        digest = _pixels_digest(prediction.value)
+        if digest is not None:
+            record["sha256"] = digest
+        record["statistics"], record["values"], flags = _measure(task, prediction, sample)
+        record["flags"] = jsonio.plain(list(dict.fromkeys([*prediction.flags, *flags])), "flags")
         return record
     except NoValidTarget as exc:
         return unscored(line, "no_valid_target", clean(exc.what))
@@ -80,13 +86,31 @@ def score_attempt(
 
 def _measure(
     task: Task, prediction: Prediction, sample: Sample
-) -> tuple[dict[str, Any], dict[str, float | None]]:
+) -> tuple[dict[str, Any], dict[str, float | None], list[str]]:
     statistics: dict[str, Any] = {}
     values: dict[str, float | None] = {}
+    flags: list[str] = []
     for named in task.metrics:
         found = named.metric.update(prediction.value, sample.target, sample.valid)
         found = statistics[named.key] = jsonio.plain(found, f"statistics of {named.key}")
         for key, value in named.metric.compute(found).items():
             finite = value is not None and math.isfinite(value)
             values[named.prefix + key] = float(value) if finite and value is not None else None
-    return statistics, values
+        told = getattr(named.metric, "flags", None)
+        flags += told(found) if told is not None else ()
+    return statistics, values, flags
+
+
+def _pixels_digest(value: Any) -> str | None:
+    """sha256 of what was scored, type and shape included; None where it is no array."""
+    parts = [value]
+    if isinstance(value, msgspec.Struct):
+        parts = [getattr(value, name) for name in value.__struct_fields__]
+    arrays = [part for part in parts if hasattr(part, "tobytes") and hasattr(part, "shape")]
+    if not arrays:
+        return None
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(f"{array.dtype.str} {array.shape}\n".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()

@@ -30,7 +30,7 @@ from vgen_eval.types import Dataset, Decoder, Encoder, Item, Metric, Value
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog, Component
 
-__all__ = ["Codec", "NamedMetric", "Task", "open_task"]
+__all__ = ["Codec", "NamedMetric", "Task", "open_root", "open_task"]
 
 SKIP = "skip"
 Thing = TypeVar("Thing")
@@ -153,7 +153,8 @@ class Task:
             self._check_kind(read["name"], decoder)
             name = answer.encoder or f"{self._home}:{answer.form}"
             try:
-                encoder, written = self._build("encoder", name, answer.encoder_options)
+                options = self._encoder_options(name, answer, decoder)
+                encoder, written = self._build("encoder", name, options)
             except UsageError:
                 if answer.encoder is not None:
                     raise
@@ -167,6 +168,12 @@ class Task:
                 info={"decoder": read, "encoder": written},
             )
         return self._codecs[answer.form]
+
+    def _encoder_options(self, name: str, answer: AnswerCard, decoder: Any) -> Mapping[str, Any]:
+        encoder = self._catalog.component("encoder", name, home=self._home).obj
+        if answer.encoder_options or encoder.Options is not type(decoder).Options:
+            return answer.encoder_options
+        return answer.options
 
     def identity(self, codec: Codec) -> dict[str, Any]:
         """All of the task that can change a request, an answer or a score."""
@@ -207,7 +214,7 @@ def open_task(
     options = cards.convert(
         reader.obj.Options, ref.card.dataset.options, file=ref.name, path="dataset.options"
     )
-    root = _data_root(ref.card.dataset.root, data_root)
+    root = open_root(ref.card.dataset.root, data_root)
     what = f"dataset '{reader.qualified}'"
     dataset: Dataset = _foreign(what, lambda: reader.obj(options, root=root, folder=ref.folder))
     items = _foreign(what, dataset.index)
@@ -225,7 +232,8 @@ def _foreign(what: str, action: Callable[[], Thing]) -> Thing:
         raise BrokenPlugin(f"{what}: {describe(exc)}", cure="vgen-eval list plugins") from exc
 
 
-def _data_root(below: str | None, data_root: str | None) -> Path | None:
+def open_root(below: str | None, data_root: str | None) -> Path | None:
+    """The folder of a task's data, None for data that a package ships; MissingData without it."""
     if below is None:
         return None
     base = data_root or os.environ.get("VGEN_DATA")

@@ -13,8 +13,6 @@ from vgen_eval.types import Prediction, Scene
 from vgen_eval_plugins.pictures import (
     RGB,
     channel_range,
-    crop_letterbox,
-    has_wrong_aspect,
     is_copy,
     read_rgb,
 )
@@ -61,7 +59,7 @@ class BinaryMask:
     good mask. Inverted masks are taken as they are.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     measures: ClassVar[str] = "mask"
 
     class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -80,12 +78,6 @@ class BinaryMask:
         min_range: Annotated[
             int, msgspec.Meta(description="Channel range that is no flat picture.", ge=0, le=255)
         ] = 32
-        resize: Annotated[
-            Literal["stretch", "letterbox"],
-            msgspec.Meta(
-                description="Another shape is stretched, or bars around the original's are cut."
-            ),
-        ] = "stretch"
 
     def __init__(self, options: Options) -> None:
         self.options = options
@@ -93,12 +85,10 @@ class BinaryMask:
     def decode(self, answer: Any, scene: Scene) -> Prediction:
         """bool (H, W) at `scene.size` from uint8 (H, W, 3) RGB; Undecodable for anything else."""
         picture = read_rgb(answer)
-        height, width = scene.size
-        flags = []
-        if has_wrong_aspect(picture.shape[:2], (scene.image.height, scene.image.width)):
+        geometry, flags = scene.geometry, []
+        if geometry.has_other_shape(picture.shape):
             flags.append("wrong_aspect")
-            if self.options.resize == "letterbox":
-                picture = crop_letterbox(picture, height=height, width=width)
+            picture = np.ascontiguousarray(geometry.cut(picture))
         far = far_fraction(picture)
         if far > 0.5:
             flags.append("not_a_mask")
@@ -110,9 +100,9 @@ class BinaryMask:
         if self._is_flat(picture, grey):
             flags.append("constant")
             # sums are exact; OpenCV's mean of a picture of 127s is a little above 127
-            mask = np.full((height, width), cv2.sumElems(grey)[0] > 127 * grey.size)
+            mask = np.full(scene.size, cv2.sumElems(grey)[0] > 127 * grey.size)
         else:
-            mask, threshold = self._cut(grey, height=height, width=width)
+            mask, threshold = self._cut(geometry.restore(grey, "map"))
         area = cv2.countNonZero(mask.view(np.uint8)) / mask.size
         return Prediction(
             value=mask,
@@ -121,7 +111,7 @@ class BinaryMask:
                 "area_fraction": round(area, 6),
                 "threshold": threshold,
                 "far_fraction": round(far, 4),
-                "resize": self.options.resize,
+                "fit": scene.fit,
             },
         )
 
@@ -131,11 +121,7 @@ class BinaryMask:
             return False
         return channel_range(picture) < self.options.min_range
 
-    def _cut(self, grey: Grey, *, height: int, width: int) -> tuple[NDArray[np.bool_], int]:
-        if grey.shape != (height, width):
-            grey = np.asarray(
-                cv2.resize(grey, (width, height), interpolation=cv2.INTER_LINEAR), np.uint8
-            )
+    def _cut(self, grey: Grey) -> tuple[NDArray[np.bool_], int]:
         method, start = cv2.THRESH_BINARY, self.options.threshold
         if self.options.method == "otsu":
             method, start = method | cv2.THRESH_OTSU, 0

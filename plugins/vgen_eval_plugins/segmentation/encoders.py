@@ -9,14 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from vgen_eval.types import NoOptions, Scene
 
-from vgen_eval_plugins.segmentation.native_mask import fit_mask
-
 __all__ = ["BinaryMaskEncoder", "MaskEncoder"]
 
 
 def _at_seen_size(target: NDArray[np.bool_], scene: Scene) -> NDArray[np.bool_]:
-    mask = np.asarray(target, dtype=bool)
-    return fit_mask(mask, height=scene.image.height, width=scene.image.width)
+    return scene.geometry.project(np.asarray(target, dtype=bool), "labels", fill=False)
 
 
 class MaskEncoder:

@@ -4,25 +4,16 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import cv2
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from vgen_eval.errors import Undecodable
+from vgen_eval.imaging import to_bool
 from vgen_eval.types import NoOptions, Prediction, Scene
 
-__all__ = ["EmptyMask", "NativeMask", "fit_mask"]
+__all__ = ["EmptyMask", "NativeMask"]
 
 Mask = NDArray[np.bool_]
-
-
-def fit_mask(mask: Mask, *, height: int, width: int) -> Mask:
-    """The mask at (height, width): nearest pixel, by pixel centres."""
-    if mask.shape == (height, width):
-        return mask
-    plane = np.ascontiguousarray(mask).view(np.uint8)
-    size = (width, height)
-    return np.asarray(cv2.resize(plane, size, interpolation=cv2.INTER_NEAREST_EXACT)).view(np.bool_)
 
 
 def _predict(mask: Mask, flags: tuple[str, ...] = ()) -> Prediction:
@@ -41,38 +32,16 @@ class NativeMask:
         self.options = options
 
     def decode(self, answer: Any, scene: Scene) -> Prediction:
-        """bool (H, W) at `scene.size`; Undecodable for other shapes and for NaN.
-
-        Whole numbers: 0 and one positive value, or, in uint8, grey levels above 127. Floats:
-        probabilities above 0.5, or 0 and one positive value.
-        """
+        """bool (H, W) at `scene.size`, by the rule of `imaging.to_bool`; Undecodable otherwise."""
         if not isinstance(answer, np.ndarray):
             raise Undecodable(f"a mask array was wanted, {type(answer).__name__} came")
         if answer.ndim != 2 or answer.size == 0:
             raise Undecodable(f"a mask of (H, W) was wanted, the shape is {answer.shape}")
-        mask = _to_bool(answer)
-        height, width = scene.size
-        resized = mask.shape != (height, width)
-        return _predict(fit_mask(mask, height=height, width=width), ("resized",) if resized else ())
-
-
-def _to_bool(answer: NDArray[Any]) -> Mask:
-    if answer.dtype == np.bool_:
-        return answer
-    if answer.dtype.kind not in "iuf":
-        raise Undecodable(f"a mask of numbers was wanted, the type is {answer.dtype}")
-    if answer.dtype.kind == "f" and not np.isfinite(answer).all():
-        raise Undecodable("the mask holds values that are not finite")
-    low, high = answer.min(), answer.max()
-    if low < 0:
-        raise Undecodable(f"the mask holds negative values, down to {low}")
-    if answer.dtype.kind == "f" and high <= 1:
-        return np.asarray(answer > 0.5)
-    if bool(((answer == 0) | (answer == high)).all()):
-        return np.asarray(answer > 0)
-    if answer.dtype == np.uint8:
-        return np.asarray(answer > 127)
-    raise Undecodable(f"the mask holds more than two values, up to {high}")
+        mask = to_bool(answer, what="the mask")
+        flags = ["resized"] if mask.shape != (scene.image.height, scene.image.width) else []
+        if scene.geometry.has_other_shape(mask.shape):
+            flags.append("wrong_aspect")
+        return _predict(scene.geometry.restore(mask, "labels"), tuple(flags))
 
 
 class EmptyMask:

@@ -26,14 +26,21 @@ def vgen_decoders() -> Mapping[str, str]:
         "odd_only": f"{_PARTS}:OddOnly",
         "fixed": f"{_PARTS}:Fixed",
         "anything": f"{_PARTS}:Anything",
+        "shifted": f"{_PARTS}:Shifted",
+        "grid": f"{_PARTS}:Grid",
     }
 
 
 @hookimpl
 def vgen_encoders() -> Mapping[str, str]:
-    return {"number": f"{_PARTS}:NumberEncoder"}
+    return {"number": f"{_PARTS}:NumberEncoder", "shifted": f"{_PARTS}:ShiftedEncoder"}
 
 
 @hookimpl
 def vgen_metrics() -> Mapping[str, str]:
-    return {"error": f"{_PARTS}:Error", "middle": f"{_PARTS}:Middle"}
+    return {
+        "error": f"{_PARTS}:Error",
+        "middle": f"{_PARTS}:Middle",
+        "flagging": f"{_PARTS}:FlaggingError",
+        "nothing": f"{_PARTS}:Nothing",
+    }

@@ -156,7 +156,60 @@ class NumberEncoder:
         self.options = options
 
     def encode(self, target: Any, scene: Scene) -> str:
+        if target is None:
+            raise NoValidTarget("no truth")
         return str(target)
+
+
+class Shifted(Number):
+    """Text that says the number plus a shift, of which the prompt may speak as {shift}."""
+
+    class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+        shift: int = 0
+
+    def fields(self, scene: Scene) -> Mapping[str, str]:
+        return {"shift": f"{self.options.shift} more than {scene.fields['query']}"}
+
+    def decode(self, answer: Any, scene: Scene) -> Prediction:
+        found = super().decode(answer, scene)
+        return Prediction(value=found.value - self.options.shift)
+
+
+class ShiftedEncoder(NumberEncoder):
+    """number -> text that says the number plus the decoder's shift."""
+
+    Options: ClassVar[type[msgspec.Struct]] = Shifted.Options
+
+    def encode(self, target: Any, scene: Scene) -> str:
+        return str(target + self.options.shift)
+
+
+class Grid:
+    """A picture -> its red plane, on the original's grid."""
+
+    version: ClassVar[int] = 1
+    Options: ClassVar[type[msgspec.Struct]] = NoOptions
+
+    def __init__(self, options: Any) -> None:
+        self.options = options
+
+    def decode(self, answer: Any, scene: Scene) -> Prediction:
+        plane = scene.geometry.restore(answer[:, :, 0], "labels")
+        return Prediction(value=plane, summary={"shape": list(plane.shape), "fit": scene.fit})
+
+
+class Nothing(SumMetric):
+    """Scores every prediction 0."""
+
+    values: ClassVar[tuple[Value, ...]] = (
+        Value(name="zero", of="zero", aggregation="mean", higher_is_better=False),
+    )
+
+    def update(self, pred: Any, target: Any, valid: Any) -> dict[str, Any]:
+        return {"n": 1}
+
+    def compute(self, statistics: Mapping[str, Any]) -> Mapping[str, float | None]:
+        return {"zero": 0.0}
 
 
 class Error(SumMetric):
@@ -182,6 +235,13 @@ class Error(SumMetric):
         if not n:
             return {"mae": None, "rmse": None}
         return {"mae": statistics["abs"] / n, "rmse": math.sqrt(statistics["sq"] / n)}
+
+
+class FlaggingError(Error):
+    """The same errors, and a flag on what is far off."""
+
+    def flags(self, statistics: Mapping[str, Any]) -> Sequence[str]:
+        return ("far",) if statistics["abs"] > 2 else ()
 
 
 class Middle:

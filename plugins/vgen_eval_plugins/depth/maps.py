@@ -1,0 +1,78 @@
+"""What every answer about depth is read into, and the steps that maps of numbers share."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import cv2
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+from vgen_eval.errors import NoValidTarget, Undecodable
+from vgen_eval.imaging import Geometry
+
+__all__ = ["DepthMap", "Linear", "Space", "fill_unknown", "known_depth", "restore_map", "summarise"]
+
+Space = Literal["relative", "depth", "disparity"]
+Linear = Literal["depth", "disparity"]
+Map = NDArray[np.float32]
+
+
+class DepthMap(msgspec.Struct, frozen=True, eq=False):
+    """A prediction of depth on the target's grid."""
+
+    values: NDArray[Any]
+    """float (H, W); NaN where the answer leaves the pixel open."""
+    space: Space
+    """depth: metres, or affine in them; disparity: 1 / metre, or affine in it; relative: a number
+    of which only the order is known."""
+
+
+def restore_map(values: Map, geometry: Geometry) -> Map:
+    """float32 (h, w) of any size on the original's grid; open pixels (NaN) do not spread.
+
+    Bilinear where all pixels that contribute are known; elsewhere the nearest pixel, known or not.
+    """
+    smooth = geometry.restore(values, "map")
+    spoilt = np.isnan(smooth)
+    if not spoilt.any() or smooth is values:
+        return smooth
+    return np.where(spoilt, geometry.restore(values, "labels"), smooth)
+
+
+def known_depth(target: Any) -> NDArray[np.bool_]:
+    """bool (H, W): where a target in metres is a depth at all, finite and above 0."""
+    return np.asarray((target > 0) & (target < np.inf))
+
+
+def fill_unknown(values: Map, known: NDArray[np.bool_]) -> Map:
+    """The map with unknown pixels as the nearest known one; NoValidTarget when none is known.
+
+    Near by OpenCV's 5x5 chamfer distance, which errs by some 2 %.
+    """
+    if known.all():
+        return values
+    if not known.any():
+        raise NoValidTarget("no pixel of the target has a depth")
+    _, labels = cv2.distanceTransformWithLabels(
+        (~known).view(np.uint8), cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL
+    )
+    by_label = np.zeros(int(labels.max()) + 1, values.dtype)
+    by_label[labels[known]] = values[known]
+    return np.asarray(by_label[labels])
+
+
+def summarise(values: NDArray[Any], space: Space) -> dict[str, Any]:
+    """Range and open part of a map, small, for the record; Undecodable when all of it is open."""
+    some, low = values, float(values.min())  # NaN, if there is one
+    if np.isnan(low):
+        some = values[~np.isnan(values)]
+        if not some.size:
+            raise Undecodable("the map leaves every pixel open")
+        low = float(some.min())
+    return {
+        "space": space,
+        "low": round(low, 6),
+        "high": round(float(some.max()), 6),
+        "open_fraction": round(1 - some.size / values.size, 6),
+    }

@@ -1,0 +1,197 @@
+"""Depth errors after an affine fit to the truth, or without one, per picture."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+from vgen_eval.scoring import SumMetric
+from vgen_eval.types import Statistics, Value
+
+from vgen_eval_plugins.depth.differences import Aligner, compare
+from vgen_eval_plugins.depth.fits import Line, fit_line, flat_line
+from vgen_eval_plugins.depth.maps import DepthMap, Linear
+from vgen_eval_plugins.depth.pixels import Numbers, convert, is_answered, valid_pixels
+
+__all__ = ["AffineDepth", "AffineDepthOptions"]
+
+Fit = Literal["depth_lsq", "disparity_lsq", "disparity_lsq_clamped", "none"]
+Polarity = Literal["near_is_bright", "near_is_dark"]
+Metres = Annotated[float, msgspec.Meta(gt=0)]
+Mask = NDArray[np.bool_]
+
+LEAST_DISPARITY = 1e-3
+"""1 / metre: what `disparity_lsq` takes for the least aligned one (Marigold, Lotus)."""
+
+NAMES = ("delta1", "delta2", "delta3", "absrel", "rmse", "log10")
+
+
+class AffineDepthOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The space of the fit, and which pixels count."""
+
+    fit: Annotated[
+        Fit,
+        msgspec.Meta(
+            description="depth_lsq: scale and shift to depth; disparity_lsq, "
+            "disparity_lsq_clamped: to 1 / depth, kept above 1e-3 or above 1 / the largest valid "
+            "depth; none: metres as they are."
+        ),
+    ] = "disparity_lsq_clamped"
+    min_depth: Annotated[
+        float, msgspec.Meta(description="Metres; nearer targets are not valid.", gt=0)
+    ] = 1e-3
+    max_depth: Annotated[
+        Metres | None,
+        msgspec.Meta(description="Metres; farther targets are not valid; null: no limit."),
+    ] = None
+    min_valid: Annotated[
+        int, msgspec.Meta(description="Valid pixels below which a picture has no target.", ge=1)
+    ] = 1
+    require_polarity: Annotated[
+        Polarity | None,
+        msgspec.Meta(
+            description="A fit that says otherwise is replaced by the constant one; null: either "
+            "way is right."
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        if self.max_depth is not None and self.max_depth <= self.min_depth:
+            raise ValueError(f"max_depth {self.max_depth} is not above min_depth {self.min_depth}")
+
+
+def _value(name: str, *, unit: str = "", higher: bool = False) -> Value:
+    return Value(
+        name=name,
+        of=name,
+        aggregation="mean",
+        higher_is_better=higher,
+        unit=unit,
+        low=0.0,
+        high=1.0 if higher else None,
+    )
+
+
+class AffineDepth(SumMetric):
+    """delta1-3, AbsRel, RMSE in metres and log10 error, each the mean over pictures.
+
+    Per picture one line, scale and shift, is fitted by least squares from the prediction to the
+    depth (Marigold, arXiv 2312.02145; arXiv 2605.04566) or to 1 / depth, which is inverted again
+    (MiDaS, arXiv 1907.01341; MoGe, arXiv 2410.19115). A valid target lies strictly between the
+    bounds, compared in float32; aligned depth is clipped to them.
+
+    A map in metres is taken as 1 / metre where the fit is to 1 / depth, and the other way round; a
+    relative map as it is. `disparity_lsq` fits where the prediction is above 0 and scores every
+    pixel. Under `disparity_lsq_clamped` aligned 1 / depth is at least 1 / the largest valid depth
+    of the picture, whatever max_depth is. Pixels that the prediction leaves open leave the fit and
+    are scored as the mean of the others; where all are open it is the constant fit, or, without a
+    fit, the mean of the whole map, or min_depth.
+
+    A constant prediction has no line: the mean of the targets stands for it (`degenerate_fit`).
+    `inverted`: the fit has the other sign than near = bright (or than `require_polarity`), or than
+    a map in metres or 1 / metre says of itself.
+    """
+
+    version: ClassVar[int] = 1
+    measures: ClassVar[str] = "depth"
+    Options: ClassVar[type[AffineDepthOptions]] = AffineDepthOptions
+    values: ClassVar[tuple[Value, ...]] = (
+        _value("delta1", higher=True),
+        _value("delta2", higher=True),
+        _value("delta3", higher=True),
+        _value("absrel"),
+        _value("rmse", unit="m"),
+        _value("log10"),
+    )
+
+    def __init__(self, options: AffineDepthOptions) -> None:
+        super().__init__(options)
+        self.inverse = options.fit.startswith("disparity")
+        self.space: Linear = "disparity" if self.inverse else "depth"
+
+    def update(self, pred: Any, target: Any, valid: Any) -> Statistics:
+        """One picture: its values, n, whether its fit is degenerate or inverted, pixels, open.
+
+        `pred`: DepthMap (H, W); `target`: metres (H, W); `valid`: bool (H, W) or None.
+        NoValidTarget with fewer than min_valid valid pixels; ValueError when shapes differ, and
+        for a relative map under the fit `none`.
+        """
+        options = self.options
+        high = math.inf if options.max_depth is None else options.max_depth
+        values, depth = valid_pixels(
+            pred, target, valid, low=options.min_depth, high=high, least=options.min_valid
+        )
+        if options.fit == "none" and pred.space == "relative":
+            raise ValueError(
+                "a relative map has no metres: give the metric a fit, or the decoder a table of "
+                "metres"
+            )
+        numbers = convert(values, pred.space, to=self.space)
+        answered = is_answered(numbers)
+        line, inverted = None, False
+        if options.fit != "none":
+            line, inverted = self._fit(numbers, depth, answered, pred.space)
+        opened = 0
+        if answered is not None:
+            opened = len(numbers) - int(np.count_nonzero(answered))
+            numbers = np.where(answered, numbers, self._stand_in(numbers, answered, pred))
+        align = Aligner(numbers, line, floor=self._floor(depth), low=options.min_depth, high=high)
+        degenerate = opened == len(numbers) if line is None else line.degenerate
+        return {
+            "n": 1,
+            **compare(numbers, depth, align),
+            "degenerate": int(degenerate),
+            "inverted": int(inverted),
+            "pixels": len(numbers),
+            "open": opened,
+        }
+
+    def compute(self, statistics: Statistics) -> Mapping[str, float | None]:
+        """delta1-3 in 0..1, absrel, rmse in metres, log10; None over no pictures."""
+        n = statistics["n"]
+        return {name: statistics[name] / n if n else None for name in NAMES}
+
+    def flags(self, statistics: Statistics) -> Sequence[str]:
+        """degenerate_fit and inverted, of one picture's statistics."""
+        told = {"degenerate_fit": statistics["degenerate"], "inverted": statistics["inverted"]}
+        return [name for name, is_so in told.items() if is_so]
+
+    def _fit(
+        self, x: Numbers, depth: Numbers, answered: Mask | None, space: str
+    ) -> tuple[Line, bool]:
+        """The line of the fit, and whether it runs the wrong way."""
+        used, y = answered, depth
+        if self.options.fit == "disparity_lsq" and not x.min() > 0:
+            used = x > 0 if answered is None else answered & (x > 0)
+        if used is not None:
+            x, y = x[used], depth[used]
+        if not len(x):
+            return flat_line(depth, inverse=self.inverse), False
+        line = fit_line(x, y, inverse=self.inverse)
+        rises = space != "relative" or (
+            self.inverse == (self.options.require_polarity != "near_is_dark")
+        )
+        inverted = line.slope < 0 if rises else line.slope > 0
+        if inverted and self.options.require_polarity is not None:
+            return msgspec.structs.replace(line, slope=0.0, degenerate=True), True
+        return line, inverted
+
+    def _floor(self, depth: Numbers) -> float | None:
+        """Least aligned 1 / depth; None where the fit is not to 1 / depth."""
+        if self.options.fit == "disparity_lsq":
+            return LEAST_DISPARITY
+        return 1 / float(depth.max()) if self.inverse else None
+
+    def _stand_in(self, numbers: Numbers, answered: Mask, pred: DepthMap) -> float:
+        """What a pixel without an answer is taken for."""
+        if answered.any():
+            return float(numbers[answered].mean(dtype=np.float64))
+        if self.options.fit != "none":
+            return 0.0  # the line is flat
+        whole = convert(np.ravel(pred.values), pred.space, to=self.space)
+        whole = whole[np.isfinite(whole)]
+        return float(whole.mean(dtype=np.float64)) if len(whole) else self.options.min_depth

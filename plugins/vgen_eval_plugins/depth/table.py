@@ -1,0 +1,123 @@
+"""A table of colours that stand for depths: its options, its numbers, its words for prompts."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from vgen_eval_plugins.depth.maps import Linear
+
+__all__ = ["DepthColoursOptions", "Table"]
+
+NAMED_STOPS = 9
+"""A prompt names this many stops of a longer table."""
+
+Level = Annotated[int, msgspec.Meta(ge=0, le=255)]
+Triple = tuple[Level, Level, Level]
+Hex = Annotated[str, msgspec.Meta(pattern=r"^#[0-9A-Fa-f]{6}$")]
+Metres = Annotated[float, msgspec.Meta(gt=0)]
+Distance = Annotated[float, msgspec.Meta(gt=0)]
+
+Floats = NDArray[np.float64]
+
+
+class DepthColoursOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The table; one home for the decoder, the encoder and the prompt."""
+
+    colours: Annotated[
+        tuple[Triple | Hex, ...],
+        msgspec.Meta(
+            description="Colours in order, each [r, g, b] or '#rrggbb'; between two, a straight "
+            "line in RGB.",
+            min_length=2,
+            max_length=4096,
+        ),
+    ]
+    values: Annotated[
+        tuple[Metres, ...] | None,
+        msgspec.Meta(
+            description="Metres at each colour, rising or falling throughout; null: a relative "
+            "map, the first colour the farthest."
+        ),
+    ] = None
+    space: Annotated[
+        Linear,
+        msgspec.Meta(description="Between two colours, linear in depth or in 1 / depth."),
+    ] = "depth"
+    max_distance: Annotated[
+        Distance | None,
+        msgspec.Meta(
+            description="Distance in RGB from the table beyond which a pixel is left open; null: "
+            "none is."
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        if self.values is None:
+            return
+        if len(self.values) != len(self.colours):
+            raise ValueError(f"{len(self.values)} values for {len(self.colours)} colours")
+        steps = np.diff(self.values)
+        if not ((steps > 0).all() or (steps < 0).all()):
+            raise ValueError("values must rise throughout or fall throughout")
+
+
+class Table:
+    """The numbers of a table of colours."""
+
+    def __init__(self, options: DepthColoursOptions) -> None:
+        self.options = options
+        self.stops = np.array([_to_rgb(colour) for colour in options.colours], np.float64)
+
+    @property
+    def is_metric(self) -> bool:
+        """Does it say metres?"""
+        return self.options.values is not None
+
+    def depth_at(self, places: Floats) -> Floats:
+        """What places on the polyline of colours stand for: metres, or 0..1 in a relative table."""
+        if self.options.values is None:
+            return places / (len(self.stops) - 1)
+        values = np.array(self.options.values)
+        inverse = self.options.space == "disparity"
+        read = np.interp(places, np.arange(len(values)), 1 / values if inverse else values)
+        return np.asarray(1 / read if inverse else read)
+
+    def place_of(self, numbers: Floats) -> Floats:
+        """Places on the polyline, of metres (what the table does not reach: its end) or of 0..1."""
+        last = len(self.stops) - 1
+        if self.options.values is None:
+            return np.clip(numbers, 0, 1) * last
+        values, at = np.array(self.options.values), np.arange(last + 1)
+        if self.options.space == "disparity":
+            numbers, values = 1 / numbers, 1 / values
+        if values[0] > values[-1]:
+            values, at = values[::-1], at[::-1]
+        return np.interp(numbers, values, at)
+
+    def colour_at(self, places: Floats) -> NDArray[np.uint8]:
+        """uint8 (..., 3): the colours of places, rounded."""
+        at = np.arange(len(self.stops))
+        channels = [np.interp(places, at, self.stops[:, channel]) for channel in range(3)]
+        return np.rint(np.stack(channels, axis=-1)).astype(np.uint8)
+
+    def in_words(self) -> str:
+        """ "#0000ff = 1 m, #ff0000 = 8 m": the stops, of a long table some."""
+        last = len(self.stops) - 1
+        count = min(len(self.stops), NAMED_STOPS)
+        chosen = sorted({round(i * last / (count - 1)) for i in range(count)})
+        if self.options.values is None:
+            words = [_to_hex(self.stops[i]) for i in chosen]
+            return ", ".join([f"{words[0]} (farthest)", *words[1:-1], f"{words[-1]} (nearest)"])
+        return ", ".join(f"{_to_hex(self.stops[i])} = {self.options.values[i]:g} m" for i in chosen)
+
+
+def _to_rgb(colour: Triple | str) -> tuple[int, ...]:
+    return tuple(bytes.fromhex(colour[1:])) if isinstance(colour, str) else colour
+
+
+def _to_hex(rgb: Floats) -> str:
+    return "#" + "".join(f"{round(float(level)):02x}" for level in rgb)

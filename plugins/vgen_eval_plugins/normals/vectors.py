@@ -1,0 +1,86 @@
+"""Vectors of length 1 on a grid, some of them unknown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from vgen_eval.types import Scene
+
+__all__ = ["FACING", "Normals", "normalise", "restore_normals", "seen_normals"]
+
+Normals = NDArray[np.float32]
+"""(H, W, 3) of length 1, NaN where unknown."""
+
+FACING = (0.0, 0.0, 1.0)
+"""Toward the camera, in the house's frame."""
+
+FLOOR = 1e-8
+"""A vector shorter than this has no direction."""
+
+CANCELLED = 1e-3
+"""A mean of unit vectors shorter than this is one of opposite ones, and has none either."""
+
+
+def normalise(vectors: NDArray[Any], *, floor: float = FLOOR) -> Normals:
+    """(H, W, 3) of length 1; NaN where a vector is shorter than `floor` or not finite."""
+    exact = np.asarray(vectors, np.float64)
+    known = np.isfinite(exact).all(axis=2, keepdims=True)
+    # by the largest component first: squares of very large or very small ones are no numbers
+    largest = np.abs(exact).max(axis=2, keepdims=True, initial=0.0, where=known)
+    known &= largest > 0
+    scaled = np.divide(exact, largest, out=np.full_like(exact, np.nan), where=known)
+    length = np.sqrt((scaled * scaled).sum(axis=2, keepdims=True))
+    length[~(length * largest >= floor)] = np.nan
+    return np.asarray(scaled / length, np.float32)
+
+
+def restore_normals(vectors: Normals, scene: Scene) -> Normals:
+    """An answer's unit vectors on the original's grid; unknown pixels spread to no other.
+
+    Where less than half of a pixel's weight is of known ones it is unknown itself.
+    """
+    geometry = scene.geometry
+    known = np.isfinite(vectors[..., 0])
+    if known.all():
+        found = geometry.restore(vectors, "map")
+        return vectors if found is vectors else normalise(found, floor=CANCELLED)
+    shares = known.astype(np.float32)
+    weights = geometry.restore(shares, "map")
+    if weights is shares:
+        return vectors
+    found = geometry.restore(np.where(known[..., None], vectors, np.float32(0)), "map")
+    found = normalise(found, floor=CANCELLED)
+    found[weights < 0.5] = np.nan
+    return found
+
+
+def seen_normals(target: Normals, scene: Scene) -> Normals:
+    """The truth on the grid of the picture that the model saw, of length 1 everywhere.
+
+    Unknown pixels take the nearest known vector: they carry no truth, and must not bleed into
+    their neighbours when the map is resized.
+    """
+    whole = normalise(target)
+    known = np.isfinite(whole[..., 0])
+    if not known.any():
+        whole = np.broadcast_to(np.array(FACING, np.float32), whole.shape)
+    elif not known.all():
+        whole = _fill_nearest(whole, known)
+    shown = scene.geometry.project(whole, "map", fill=FACING)
+    # a mean of opposite vectors has no direction
+    shown = normalise(shown, floor=CANCELLED)
+    shown[np.isnan(shown[..., 0])] = FACING
+    return shown
+
+
+def _fill_nearest(vectors: Normals, known: NDArray[np.bool_]) -> Normals:
+    unknown = (~known).view(np.uint8)
+    _, labels = cv2.distanceTransformWithLabels(
+        unknown, cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL
+    )
+    place = np.zeros(int(labels.max()) + 1, np.int64)
+    place[labels[known]] = np.flatnonzero(known)
+    return np.asarray(vectors.reshape(-1, 3)[place[labels]])

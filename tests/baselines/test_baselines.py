@@ -31,11 +31,24 @@ from vgen_eval_plugins.counting.encoders import (
     RedDotsEncoderOptions,
 )
 from vgen_eval_plugins.counting.red_dots import RedDots, RedDotsOptions
+from vgen_eval_plugins.depth.encoders import (
+    DepthMapEncoder,
+    LuminanceDepthEncoder,
+    LuminanceDisparityEncoder,
+)
+from vgen_eval_plugins.depth.luminance import Luminance
+from vgen_eval_plugins.depth.native_map import DepthMapOptions, NativeDepth
+from vgen_eval_plugins.normals.encoders import NormalMapEncoder, RgbNormalsEncoder
+from vgen_eval_plugins.normals.native_map import NormalMap
+from vgen_eval_plugins.normals.rgb_normals import RgbNormals
 from vgen_eval_plugins.segmentation.binary_mask import BinaryMask
 from vgen_eval_plugins.segmentation.encoders import BinaryMaskEncoder, MaskEncoder
 from vgen_eval_plugins.segmentation.native_mask import NativeMask
+from vgen_eval_plugins.semantic.encoders import NativeLabelsEncoder, NearestColourEncoder
+from vgen_eval_plugins.semantic.native_labels import LabelOptions, NativeLabels
+from vgen_eval_plugins.semantic.nearest_colour import NearestColour, NearestColourOptions
 
-FAMILIES = ("counting", "referring", "depth", "no such family")
+FAMILIES = ("counting", "referring", "depth", "normals", "semantic", "no such family")
 ADAPTER_CLASSES = {
     "oracle": Oracle, "blind": Blind, "copy": Copy, "classical": Classical, "flaky": Flaky,
 }  # fmt: skip
@@ -46,12 +59,13 @@ def random_photo(height: int = 90, width: int = 120, seed: int = 0) -> NDArray[n
 
 
 def request_for(
-    picture: NDArray[np.uint8] | None, *, family: str, form: str, sample: str = "a", **more: Any
-) -> Request:
+    picture: NDArray[np.uint8] | None, *, family: str, form: str, sample: str = "a",
+    prompt: str = "", **more: Any,
+) -> Request:  # fmt: skip
     images = () if picture is None else (Image(picture),)
     return Request(
         id=f"{sample}/0", sample=sample, attempt=0, family=family, form=form,  # type: ignore[arg-type]
-        prompt="", images=images, choices=("good", "poor"), **more,
+        prompt=prompt, images=images, choices=("good", "poor"), **more,
     )  # fmt: skip
 
 
@@ -102,6 +116,10 @@ def test_copy_answers_with_the_first_picture() -> None:
     assert ask(Copy(NoOptions()), request_for(None, family="depth", form="image")) is None
 
 
+PALETTE = NearestColourOptions(palette={"sky": "#00ffff", "road": "#ff0000"})
+IN_OPENCV = RgbNormals.Options(frame="opencv")
+LEFT_FIRST = NormalMap.Options(frame="left up toward")
+
 CODECS: dict[str, list[tuple[str, Any, Any]]] = {
     "counting": [
         ("image", RedDots(RedDotsOptions()), RedDotsEncoder(RedDotsEncoderOptions())),
@@ -112,6 +130,21 @@ CODECS: dict[str, list[tuple[str, Any, Any]]] = {
     "referring": [
         ("image", BinaryMask(BinaryMask.Options()), BinaryMaskEncoder(NoOptions())),
         ("mask", NativeMask(NoOptions()), MaskEncoder(NoOptions())),
+    ],
+    "depth": [
+        ("image", Luminance(Luminance.Options()), LuminanceDepthEncoder(NoOptions())),
+        ("image", Luminance(Luminance.Options()), LuminanceDisparityEncoder(NoOptions())),
+        ("depth_map", NativeDepth(DepthMapOptions()), DepthMapEncoder(DepthMapOptions())),
+    ],
+    "normals": [
+        ("image", RgbNormals(RgbNormals.Options()), RgbNormalsEncoder(RgbNormals.Options())),
+        ("image", RgbNormals(IN_OPENCV), RgbNormalsEncoder(IN_OPENCV)),
+        ("normal_map", NormalMap(NormalMap.Options()), NormalMapEncoder(NormalMap.Options())),
+        ("normal_map", NormalMap(LEFT_FIRST), NormalMapEncoder(LEFT_FIRST)),
+    ],
+    "semantic": [
+        ("image", NearestColour(PALETTE), NearestColourEncoder(PALETTE)),
+        ("label_map", NativeLabels(LabelOptions()), NativeLabelsEncoder(LabelOptions())),
     ],
 }
 
@@ -144,6 +177,32 @@ def test_blind_marks_a_centred_box_through_every_codec() -> None:
     assert all(np.array_equal(mask, expected) for mask in masks)
 
 
+def test_blind_sees_a_floor_that_runs_away_through_every_codec() -> None:
+    bright, bright_too, metres = ask_blind(Blind(BlindOptions()), random_photo(80, 120), "depth")
+    assert metres.space == "depth"
+    assert metres.values[:, 3] == pytest.approx(np.linspace(10, 2, 80), abs=1e-5)
+    for read in (bright, bright_too):
+        assert read.space == "relative"
+        assert (np.diff(read.values[:, 3]) >= 0).all()  # the nearest, at the bottom, is brightest
+        assert np.ptp(read.values, axis=1).max() == 0
+    ranged = ask_blind(Blind(BlindOptions(near_m=1, far_m=3)), random_photo(80, 120), "depth")
+    assert (ranged[2].values.min(), ranged[2].values.max()) == (1, 3)
+
+
+def test_blind_faces_the_camera_through_every_codec() -> None:
+    for read in ask_blind(Blind(BlindOptions()), random_photo(80, 120), "normals"):
+        assert read.shape == (80, 120, 3)
+        assert read == pytest.approx(np.broadcast_to([0.0, 0.0, 1.0], read.shape), abs=0.01)
+
+
+def test_blind_says_the_first_class_through_every_codec() -> None:
+    painted, native = ask_blind(Blind(BlindOptions()), random_photo(80, 120), "semantic")
+    assert painted.classes == ("sky", "road")
+    for read in (painted, native):
+        assert read.labels.shape == (80, 120)
+        assert not read.labels.any()
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("form", [form for form in FORMS if form != "video"])
 def test_blind_never_looks_at_pixels(family: str, form: str) -> None:
@@ -153,11 +212,12 @@ def test_blind_never_looks_at_pixels(family: str, form: str) -> None:
     assert np.array_equal(one, two) if isinstance(one, np.ndarray) else one == two
 
 
-@pytest.mark.parametrize("form", ["image", "text", "mask", "points"])
-@pytest.mark.parametrize("family", ["counting", "referring", "depth"])
+@pytest.mark.parametrize("form", Classical.forms)
+@pytest.mark.parametrize("family", FAMILIES)
 def test_classical_answers_the_same_every_time(family: str, form: str) -> None:
     picture = skimage.data.coffee()
-    request = request_for(picture, family=family, form=form)
+    prompt = "sky: #00ffff; road: #ff0000; tree: #00ff00; void: #000000"
+    request = request_for(picture, family=family, form=form, prompt=prompt)
     first = ask(Classical(NoOptions()), request)
     ask(Classical(NoOptions()), request_for(random_photo(), family="referring", form="mask"))
     again = ask(Classical(NoOptions()), request)
@@ -194,8 +254,8 @@ def test_classical_takes_no_long_time_for_a_large_photo() -> None:
     picture = np.asarray(Image(random_photo(3000, 4000)).array)
     classical = Classical(NoOptions())
     start = time.perf_counter()
-    for family in ("counting", "referring"):
-        ask(classical, request_for(picture, family=family, form="image"))
+    for family in FAMILIES:
+        ask(classical, request_for(picture, family=family, form="image", prompt="#ff0000 #00ff00"))
     assert time.perf_counter() - start < 10.0
 
 
@@ -231,6 +291,27 @@ def test_adapter_does_what_the_pure_function_says() -> None:
     assert seen == Counter(kind_of(f"s{number}", 0, kinds=kinds) for number in range(60))
 
 
+SOUND: list[tuple[str, Any]] = [
+    ("image", BinaryMask(BinaryMask.Options())),
+    ("image", Luminance(Luminance.Options())),
+    ("image", RgbNormals(RgbNormals.Options())),
+    ("image", NearestColour(PALETTE)),
+    ("mask", NativeMask(NoOptions())),
+    ("depth_map", NativeDepth(DepthMapOptions())),
+    ("normal_map", NormalMap(NormalMap.Options())),
+    ("label_map", NativeLabels(LabelOptions(classes=("sky", "road")))),
+]
+
+
+@pytest.mark.parametrize("kind", ["ok", "wrong_size", "constant"])
+@pytest.mark.parametrize(("form", "decoder"), SOUND)
+def test_pictures_and_maps_of_the_flaky_model_can_be_decoded(
+    kind: Kind, form: str, decoder: Any
+) -> None:
+    (output,) = flaky_outputs(kind, form=form)
+    decoder.decode(output.answer, scene_of(np.full((90, 120, 3), 90, np.uint8)))
+
+
 def test_good_kinds_answer_well() -> None:
     for kind in ("ok", "hang"):
         (output,) = flaky_outputs(kind, hang_s=0.0)
@@ -241,7 +322,8 @@ def test_good_kinds_answer_well() -> None:
 
 def test_bad_answers_are_bad_in_the_way_named() -> None:
     assert flaky_outputs("wrong_size")[0].answer.shape == (90, 60, 3)
-    assert np.ptp(flaky_outputs("constant")[0].answer) == 0
+    for form in ("image", "mask", "label_map", "depth_map", "normal_map"):
+        assert len(np.unique(flaky_outputs("constant", form=form)[0].answer)) == 1
     assert isinstance(flaky_outputs("text_for_picture")[0].answer, str)
     assert flaky_outputs("nothing")[0].answer is None
     assert isinstance(flaky_outputs("garbage_bytes")[0].answer, bytes)

@@ -1,7 +1,9 @@
 """What the baselines score on the shipped samples, worked out from the annotations alone.
 
 Nothing here imports the harness: annotations are read with json, polygons filled with OpenCV,
-Otsu's threshold found by trying all of them. The harness is run in a process of its own.
+the balls of scenes cast once more, Otsu's threshold found by trying all of them. The harness is
+run in a process of its own. Only the colours of a scene, which are no truth, come from its
+renderer.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ import numpy as np
 import pytest
 import skimage
 from numpy.typing import NDArray
+from vgen_eval_plugins.raycast.render import render
+from vgen_eval_plugins.raycast.scenes import parse_scenes
 
 CARDS = Path(__file__).parents[2] / "task_cards" / "samples"
 PHOTOS = Path(skimage.__file__).parent / "data"
@@ -32,14 +36,58 @@ def annotations(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines if line.strip()]
 
 
+def scene(line: Mapping[str, Any]) -> dict[str, Any]:
+    scenes = json.loads((CARDS / "scenes.json").read_text())
+    (found,) = (entry for entry in scenes if entry["name"] == line["scene"])
+    return dict(found)
+
+
 def photo(line: Mapping[str, Any]) -> NDArray[np.uint8]:
     """uint8 (H, W, 3), blue first; grey photographs have three equal channels."""
+    if "scene" in line:
+        scenes = parse_scenes((CARDS / "scenes.json").read_bytes(), file="scenes.json")
+        return render(scenes[line["scene"]]).rgb[:, :, ::-1]
     picture = cv2.imread(str(PHOTOS / line["image"]), cv2.IMREAD_COLOR)
     assert picture is not None
     return np.asarray(picture, np.uint8)
 
 
+def count_of(line: Mapping[str, Any]) -> int:
+    """In the scenes that are counted, every object of the label is seen."""
+    if "scene" in line:
+        return sum(entry["label"] == line["label"] for entry in scene(line)["objects"])
+    return int(line["count"])
+
+
+def balls_mask(line: Mapping[str, Any]) -> Mask:
+    """Where a named ball is the nearest of all balls; nothing else hides the ones that we name."""
+    found = scene(line)
+    camera = found["camera"]
+    x = (np.arange(camera["width"])[None, :] - camera["principal_px"][0]) / camera["focal_px"]
+    y = (np.arange(camera["height"])[:, None] - camera["principal_px"][1]) / -camera["focal_px"]
+    angle = np.arctan(camera.get("down", 0.0))
+    nearest = np.full((camera["height"], camera["width"]), np.inf)
+    named = np.zeros(nearest.shape, bool)
+    for entry in found["objects"]:
+        if entry["shape"] != "sphere":
+            continue
+        right, height, back = entry["centre"]
+        height -= camera["eye_m"]
+        up = height * np.cos(angle) - back * np.sin(angle)
+        toward = height * np.sin(angle) + back * np.cos(angle)
+        b = x * right + y * up - toward
+        a = x * x + y * y + 1
+        c = right**2 + up**2 + toward**2 - entry["radius"] ** 2
+        inside = b * b - a * c
+        t = np.where(inside >= 0, (b - np.sqrt(np.abs(inside))) / a, np.inf)
+        named = np.where(t < nearest, entry["name"] in line["objects"], named)
+        nearest = np.minimum(t, nearest)
+    return named
+
+
 def truth(line: Mapping[str, Any]) -> Mask:
+    if "scene" in line:
+        return balls_mask(line)
     height, width = photo(line).shape[:2]
     inside = np.zeros((height, width), np.uint8)
     for polygon in line["polygons"]:
@@ -122,7 +170,7 @@ def scores_of(folder: Path, *arguments: str) -> dict[str, dict[str, Any]]:
 def test_counting_errors_of_models_that_always_say_the_same(
     tmp_path: Path, model: str, protocol: str, form: str, count: int
 ) -> None:
-    errors = {line["id"]: abs(count - line["count"]) for line in annotations("counting")}
+    errors = {line["id"]: abs(count - count_of(line)) for line in annotations("counting")}
     found = scores_of(tmp_path, f"samples/counting@{protocol}", model, form)
     card = found.pop("card")
     assert {name: line["values"]["mae"] for name, line in found.items()} == errors
@@ -156,7 +204,7 @@ def test_overlaps_of_models_that_do_not_read_the_phrase(
 def test_the_ceiling_counts_exactly(tmp_path: Path, form: str) -> None:
     found = scores_of(tmp_path, "samples/counting", "oracle", form)
     assert found.pop("card")["value"] == 0
-    counts = {line["id"]: line["count"] for line in annotations("counting")}
+    counts = {line["id"]: count_of(line) for line in annotations("counting")}
     assert {name: line["prediction"]["count"] for name, line in found.items()} == counts
 
 
@@ -169,3 +217,15 @@ def test_the_ceiling_finds_every_mask(tmp_path: Path, form: str) -> None:
         parts = found[line["id"]]["statistics"]["mask_iou"]
         assert parts["intersection"] / parts["union"] >= 0.995
         assert parts["union"] == pytest.approx(int(target.sum()), rel=0.005)
+
+
+@pytest.mark.parametrize("protocol", ["standard", "red_left"])
+@pytest.mark.parametrize(("form", "room"), [("image", 0.6), ("normal_map", 1e-3)])
+def test_the_ceiling_sees_every_normal(
+    tmp_path: Path, protocol: str, form: str, room: float
+) -> None:
+    found = scores_of(tmp_path, f"samples/normals@{protocol}", "oracle", form)
+    card = found.pop("card")
+    assert card["metric"] == "mean"
+    assert len(found) == len(annotations("normals"))
+    assert 0 <= max(line["values"]["mean"] for line in found.values()) <= room

@@ -6,7 +6,7 @@ import cv2
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from vgen_eval.errors import Undecodable
@@ -54,6 +54,9 @@ GROUNDS = {
 
 
 @settings(max_examples=60, deadline=None)
+@example(
+    long_side=450, ratio=0.5245, upright=False, count=172, known=False, ground="photo", seed=382
+)
 @given(
     long_side=st.integers(200, 1600),
     ratio=st.floats(0.5, 1.0),

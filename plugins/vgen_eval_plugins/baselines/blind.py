@@ -13,6 +13,7 @@ from vgen_eval.adapters import BaseAdapter
 from vgen_eval.types import FORMS, AnswerForm, Output, Request
 
 from vgen_eval_plugins.counting.targets import CountTarget
+from vgen_eval_plugins.semantic.labels import LabelMap
 
 __all__ = ["Blind", "BlindOptions", "plain_answer"]
 
@@ -30,6 +31,23 @@ class BlindOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
             description="Referring: sides of a centred box, as a part of the picture's.", gt=0, le=1
         ),
     ] = 0.5
+    near_m: Annotated[
+        float, msgspec.Meta(description="Depth: metres at the bottom of the picture.", gt=0)
+    ] = 2.0
+    far_m: Annotated[
+        float, msgspec.Meta(description="Depth: metres at the top of the picture.", gt=0)
+    ] = 10.0
+
+
+def depth_ramp(height: int, width: int, *, near_m: float, far_m: float) -> NDArray[np.float32]:
+    """float32 (height, width) in metres: a floor that runs away, from the bottom to the top."""
+    rows = np.linspace(far_m, near_m, height, dtype=np.float32)
+    return np.repeat(rows[:, None], width, axis=1)
+
+
+def facing_normals(height: int, width: int) -> NDArray[np.float32]:
+    """float32 (height, width, 3): x right, y up, z toward the camera; all face the camera."""
+    return np.tile(np.array([0, 0, 1], np.float32), (height, width, 1))
 
 
 def centre_box(height: int, width: int, part: float) -> NDArray[np.bool_]:
@@ -44,7 +62,7 @@ def centre_box(height: int, width: int, part: float) -> NDArray[np.bool_]:
 class Blind(BaseAdapter):
     """Answers every sample of a family alike: what a score above this floor has seen."""
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     Options: ClassVar[type[msgspec.Struct]] = BlindOptions
     forms: ClassVar[tuple[AnswerForm, ...]] = FORMS
 
@@ -66,6 +84,13 @@ class Blind(BaseAdapter):
             return CountTarget(count=self.options.count, points=None)
         if family == "referring":
             return centre_box(height, width, self.options.box)
+        if family == "depth":
+            near_m, far_m = self.options.near_m, self.options.far_m
+            return depth_ramp(height, width, near_m=near_m, far_m=far_m)
+        if family == "normals":
+            return facing_normals(height, width)
+        if family == "semantic":
+            return LabelMap(np.zeros((height, width), np.int32))  # the first class, whatever it is
         return None
 
 
@@ -95,7 +120,7 @@ def plain_answer(request: Request, *, box: float = 0.5) -> Any:
     if request.form == "depth_map":
         return np.ones((height, width))
     if request.form == "normal_map":
-        return np.broadcast_to(np.array([0.0, 0.0, 1.0]), (height, width, 3)).copy()
+        return facing_normals(height, width)
     if request.form == "points":
         return np.zeros((0, 2))
     return None  # a video has no cheap prior

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
 import msgspec
@@ -60,6 +60,8 @@ class Flaky(BaseAdapter):
     Options: ClassVar[type[msgspec.Struct]] = FlakyOptions
     forms: ClassVar[tuple[AnswerForm, ...]] = FORMS
     concurrency = 4
+    stub: ClassVar[Mapping[str, Any]] = {"kinds": ["ok"]}
+    _lock: ClassVar[threading.Lock] = threading.Lock()  # of the class: an adapter is pickled
 
     def __init__(
         self, options: FlakyOptions, *, card: ModelCard | None = None, device: str | None = None
@@ -67,7 +69,6 @@ class Flaky(BaseAdapter):
         super().__init__(options, card=card, device=device)
         self.max_batch = options.batch
         self._stumbled: set[str] = set()
-        self._lock = threading.Lock()
 
     def generate(self, requests: Sequence[Request]) -> Iterator[Output]:
         """Outputs, or the lack of them; raises what an adapter may, and what it may not."""
@@ -119,7 +120,8 @@ class Flaky(BaseAdapter):
             if kind == "wrong_size":
                 return answer[:, ::2]
             if kind == "constant":
-                return np.full_like(answer, 1 if answer.dtype == bool else 128)
+                few = request.form in ("mask", "label_map")
+                return np.full_like(answer, 1 if few else 128)
         return answer
 
 

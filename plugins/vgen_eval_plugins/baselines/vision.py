@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from vgen_eval_plugins.pictures import RGB, resize
 
-__all__ = ["cut_centre", "find_blobs"]
+__all__ = ["SEED", "cut_centre", "find_blobs", "reduce"]
 
 Mask = NDArray[np.bool_]
 
@@ -21,10 +21,11 @@ MOST_BLOBS = 500
 MARGIN = 0.15
 """Border, as a part of each side, that is background at first."""
 
-_SEED = 0
+SEED = 0
+"""Of whatever starts from a random draw."""
 
 
-def _reduce(picture: RGB, long_side: int) -> tuple[RGB, float]:
+def reduce(picture: RGB, long_side: int) -> tuple[RGB, float]:
     """The picture with its long side at most this, and the scale that took it there."""
     height, width = picture.shape[:2]
     scale = min(1.0, long_side / max(height, width))
@@ -35,7 +36,7 @@ def _reduce(picture: RGB, long_side: int) -> tuple[RGB, float]:
 def cut_centre(picture: RGB) -> Mask:
     """bool (H, W): what GrabCut parts from the border; the central box if that is nothing."""
     height, width = picture.shape[:2]
-    small, _ = _reduce(picture, CUT_SIDE)
+    small, _ = reduce(picture, CUT_SIDE)
     rows, columns = small.shape[:2]
     top, left = round(rows * MARGIN), round(columns * MARGIN)
     box = np.zeros((rows, columns), bool)
@@ -53,14 +54,14 @@ def _grab_cut(picture: RGB, box: Mask) -> Mask:
     ground, figure = np.zeros((1, 65)), np.zeros((1, 65))
     unused = (0, 0, 1, 1)  # the rectangle: the mask is where it starts from
     bgr = np.ascontiguousarray(picture[:, :, ::-1])
-    cv2.setRNGSeed(_SEED)  # its colour models start from a random k-means
+    cv2.setRNGSeed(SEED)  # its colour models start from a random k-means
     cv2.grabCut(bgr, labels, unused, ground, figure, 3, cv2.GC_INIT_WITH_MASK)
     return np.asarray((labels == cv2.GC_FGD) | (labels == cv2.GC_PR_FGD))
 
 
 def find_blobs(picture: RGB) -> NDArray[np.float64]:
     """(N, 2) x, y of blobs that stand out from the border's brightness, 500 at most."""
-    small, scale = _reduce(picture, BLOB_SIDE)
+    small, scale = reduce(picture, BLOB_SIDE)
     if min(small.shape[:2]) < LEAST_SIDE:
         return np.zeros((0, 2))
     grey = cv2.GaussianBlur(cv2.cvtColor(small, cv2.COLOR_RGB2GRAY), (0, 0), 1.5)

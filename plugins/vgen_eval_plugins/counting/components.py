@@ -38,12 +38,13 @@ class Components:
     def __init__(self, options: Options) -> None:
         self.options = options
 
-    def decode(self, answer: Any, scene: Scene) -> Prediction:  # noqa: ARG002
+    def decode(self, answer: Any, scene: Scene) -> Prediction:
         """The number of bright components of a uint8 (H, W, 3) or (H, W) picture.
 
         A component that covers more than half of the picture is counted and flagged `not_dots`.
         """
-        bright = np.asarray(_to_grey(answer) > self.options.threshold, np.uint8)
+        grey = scene.geometry.cut(_to_grey(answer))
+        bright = np.asarray(grey > self.options.threshold, np.uint8)
         # by keyword: the second positional argument of this call is not the connectivity
         found = cv2.connectedComponentsWithStats(bright, connectivity=self.options.connectivity)
         areas = found[2][1:, cv2.CC_STAT_AREA]  # row 0 is the background

@@ -56,15 +56,13 @@ def seen_points(target: CountTarget, scene: Scene) -> NDArray[np.float64]:
     if target.points is None:
         return spread(target.count, height=height, width=width)
     points = np.asarray(target.points, dtype=np.float64).reshape(-1, 2)
-    scale = np.array([width / scene.size[1], height / scene.size[0]])
-    # pixel centres lie on whole numbers, so the halves keep them centres
-    return np.asarray((points + 0.5) * scale - 0.5)
+    return scene.geometry.project_points(points)
 
 
 class RedDotsEncoder:
     """count -> the input picture with a red disc on every object."""
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     measures: ClassVar[str] = "count"
     Options: ClassVar[type[msgspec.Struct]] = RedDotsEncoderOptions
 

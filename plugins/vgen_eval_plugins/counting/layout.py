@@ -22,7 +22,7 @@ GAP = 2.5
 """Pixels between two dots at least, or resizing would bridge them."""
 
 # other reds for places that are pure red already, where a pure red dot would change nothing
-_REDS = ((255, 0, 0), (150, 0, 0), (255, 75, 75))
+_REDS = ((255, 0, 0), (150, 0, 0), (255, 75, 75), (90, 0, 0))
 _CLEAR = 80
 """Difference to the background, in levels, at which pure red is clear enough."""
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from vgen_eval.types import Prediction, Scene
 
-from vgen_eval_plugins.pictures import RGB, channel_range, has_wrong_aspect, read_rgb, resize
+from vgen_eval_plugins.pictures import RGB, channel_range, read_rgb, resize
 
 __all__ = ["RedDots", "RedDotsOptions", "find_red", "working_size"]
 
@@ -143,9 +143,10 @@ class RedDots:
         """The number of dots on an RGB picture, uint8 (H, W, 3); Undecodable for anything else."""
         options = self.options
         given = read_rgb(answer)
+        geometry = scene.geometry
         height, width = working_size(scene, options.work_long_side)
         picture = resize(scene.image.array, height=height, width=width)
-        painted = resize(given, height=height, width=width)
+        painted = resize(np.ascontiguousarray(geometry.cut(given)), height=height, width=width)
         unchanged = find_unchanged(painted, picture, options.diff_min)
 
         mask = find_red(painted, options)
@@ -159,13 +160,14 @@ class RedDots:
             flags.append("copied_input")
         if channel_range(given) <= CONSTANT_RANGE:
             flags.append("constant")
-        if has_wrong_aspect(given.shape[:2], (scene.image.height, scene.image.width)):
+        if geometry.has_other_shape(given.shape):
             flags.append("wrong_aspect")
         if self._hangs_on_a_limit(mask, count):
             flags.append("unstable_count")
-        scale = max(scene.size) / options.work_long_side
-        points = [[round(b.pt[0] * scale, 1), round(b.pt[1] * scale, 1)] for b in blobs]
-        points.sort()
+        scale = max(scene.image.height, scene.image.width) / options.work_long_side
+        centres = np.array([b.pt for b in blobs], np.float64).reshape(-1, 2)
+        found = geometry.restore_points((centres + 0.5) * scale - 0.5)
+        points = sorted([round(float(x), 1), round(float(y), 1)] for x, y in found)
         return Prediction(
             value=count,
             flags=tuple(flags),

@@ -14,7 +14,7 @@ task: mine/eyes
 version: 1
 family: counting
 dataset:
-  reader: photographs
+  reader: samples
   options: {annotations: eyes.jsonl, kind: counting}
   n: 1
   licence: CC0-1.0

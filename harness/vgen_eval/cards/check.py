@@ -21,12 +21,22 @@ __all__ = ["check_card"]
 HOME = "vgen-eval"
 
 
-def check_card(path: Path, catalog: Finder, *, home: str = HOME) -> list[Problem]:
+def check_card(
+    path: Path,
+    catalog: Finder,
+    *,
+    home: str = HOME,
+    all_data: bool = False,
+    notes: list[str] | None = None,
+) -> list[Problem]:
     """Every problem of a card file, in the order of its lines; [] when it is sound.
 
     catalog: `vgen_eval.plugins.Catalog`, which is asked for the components and tasks that the
-    card names. home: the distribution whose names a bare name means first.
+    card names. home: the distribution whose names a bare name means first. all_data: read the
+    files of every sample that comes with a task card, however many. notes: takes what is no
+    problem and should be known, such as how many were read.
     """
+    notes = [] if notes is None else notes
     try:
         parsed, first = salvage_card(read_text(path), file=str(path))
     except CardError as exc:
@@ -37,7 +47,7 @@ def check_card(path: Path, catalog: Finder, *, home: str = HOME) -> list[Problem
     if isinstance(parsed.record, TaskCard):
         check_task(checker, parsed.record)
         if not first:
-            check_data(checker, parsed.record, folder=path.parent)
+            check_data(checker, parsed.record, folder=path.parent, every=all_data, notes=notes)
     elif isinstance(parsed.record, ModelCard):
         _check_model(checker, parsed.record)
     else:

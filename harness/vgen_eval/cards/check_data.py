@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from vgen_eval.cards.checking import Checker, message_of
-from vgen_eval.cards.problems import join, join_index
-from vgen_eval.cards.records import TaskCard
+from vgen_eval.cards.problems import MAX_PROBLEMS, join, join_index
+from vgen_eval.cards.records import AnswerCard, TaskCard
 from vgen_eval.cards.walk import convert
 from vgen_eval.errors import CardError, VgenEvalError, nearest
 from vgen_eval.prompting import placeholders
+from vgen_eval.types import Item, Sample, Scene
 
-__all__ = ["check_data"]
+__all__ = ["READ_AT_MOST", "check_data"]
+
+READ_AT_MOST = 500
+"""Samples of which the files are read, unless all are asked for."""
 
 
-def check_data(checker: Checker, card: TaskCard, *, folder: Path) -> None:
-    """Note faults of the index, and prompts that name a field which the samples do not have.
+def check_data(
+    checker: Checker, card: TaskCard, *, folder: Path, every: bool = False, notes: list[str]
+) -> None:
+    """Note faults of the index and of the files, and prompts that name a field nobody has.
 
-    Data that lies below the data root is not looked at: it does not come with the card.
+    Data that lies below the data root is not looked at: it does not come with the card. Files are
+    read by readers that can `verify` them, of evenly spaced samples where there are many; `notes`
+    then says of how many. `every`: of all.
     """
     reader = checker.look_up("dataset", card.dataset.reader)
     if card.dataset.root is not None or isinstance(reader, Exception) or checker.problems:
@@ -29,8 +38,13 @@ def check_data(checker: Checker, card: TaskCard, *, folder: Path) -> None:
         items = dataset.index()
         if card.dataset.n is not None and len(items) != card.dataset.n:
             checker.add("dataset.n", f"the data has {len(items)} samples")
-        if items:
-            _check_fields(checker, card, set(dataset.load(items[0]).fields))
+        if hasattr(dataset, "verify"):
+            read = items if every else _spread(items)
+            checker.problems += dataset.verify(read)[: MAX_PROBLEMS - len(checker.problems)]
+            if len(read) < len(items):
+                notes.append(f"the files of {len(read):,} of {len(items):,} samples were read")
+        if items and not checker.problems:
+            _check_fields(checker, card, dataset.load(items[0]))
     except CardError as exc:
         checker.problems += exc.problems
     except VgenEvalError as exc:
@@ -40,14 +54,34 @@ def check_data(checker: Checker, card: TaskCard, *, folder: Path) -> None:
         checker.add("dataset", f"reading it raised {type(exc).__name__}: {exc}")
 
 
-def _check_fields(checker: Checker, card: TaskCard, fields: set[str]) -> None:
+def _spread(items: Sequence[Item]) -> Sequence[Item]:
+    """At most READ_AT_MOST of the items, evenly spaced, the first and the last among them."""
+    if len(items) <= READ_AT_MOST:
+        return items
+    last = len(items) - 1
+    return [items[place * last // (READ_AT_MOST - 1)] for place in range(READ_AT_MOST)]
+
+
+def _check_fields(checker: Checker, card: TaskCard, sample: Sample) -> None:
     for name, body in card.protocols.items():
         for index, answer in enumerate(body.answers):
+            fields = {*sample.fields, *_decoder_fields(checker, answer, sample)}
             at = join(join_index(join(join("protocols", name), "answers"), index), "prompt")
             for variant, text in answer.prompt.items():
                 for field in sorted(_placeholders(text) - fields):
                     message = f"the samples have no field '{field}'.{nearest(field, fields)}"
                     checker.add(join(at, variant), message)
+
+
+def _decoder_fields(checker: Checker, answer: AnswerCard, sample: Sample) -> Mapping[str, str]:
+    """The prompt fields that the answer's decoder makes of its options."""
+    kind = checker.look_up("decoder", answer.decoder or answer.form)
+    if not hasattr(kind, "fields") or not sample.images:
+        return {}
+    image = sample.images[0]
+    scene = Scene(image=image, size=(image.height, image.width), fields=sample.fields)
+    made = kind(convert(kind.Options, answer.options, file=checker.file)).fields(scene)
+    return dict(made)
 
 
 def _placeholders(text: str) -> Any:

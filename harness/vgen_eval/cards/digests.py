@@ -17,7 +17,7 @@ import msgspec.inspect as mi
 from vgen_eval import jsonio
 from vgen_eval.cards.walk import type_of
 
-__all__ = ["card_digest", "identity", "identity_digest"]
+__all__ = ["card_digest", "identity", "identity_digest", "spelled"]
 
 
 def identity(record: msgspec.Struct) -> dict[str, Any]:
@@ -36,6 +36,11 @@ def identity_digest(record: msgspec.Struct) -> str:
 def card_digest(record: msgspec.Struct) -> str:
     """sha256, in hex, of everything in a record."""
     return jsonio.digest(_reduce_record(record, provenance=True))
+
+
+def spelled(record: msgspec.Struct) -> dict[str, Any]:
+    """A record as a card would spell it: plain data, without fields that equal their default."""
+    return _reduce_record(record, provenance=True)
 
 
 def _reduce_record(record: msgspec.Struct, *, provenance: bool) -> dict[str, Any]:

@@ -1,0 +1,48 @@
+"""What a reader makes of a folder of somebody's data: the words for `vgen-eval task new`.
+
+A reader that has `draft(request: DraftRequest) -> Draft`, a class method, can be asked to turn a
+folder into a task: it says which files belong together and how they are read; the protocols come
+from a card of the family. The engine knows neither the family nor the layout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+__all__ = ["Draft", "DraftRequest"]
+
+
+class DraftRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a folder of data."""
+
+    folder: Path
+    family: str
+    images: str | None = None
+    """Sub-folder of the pictures; None: to be guessed."""
+    targets: str | None = None
+    """Sub-folder of the truths; None: to be guessed."""
+    hints: Mapping[str, Any] = {}
+    """What else was said, by the names of the command's options: depth_scale, query, ..."""
+
+
+class Draft(msgspec.Struct, frozen=True, kw_only=True):
+    """A task's data, ready to be written."""
+
+    options: Mapping[str, Any]
+    """Of the reader, as the card's dataset.options."""
+    lines: tuple[Mapping[str, Any], ...]
+    """Of the file that the options name as `manifest`, one a sample."""
+    replacements: Mapping[str, Any] = {}
+    """Option -> value, put wherever a part of the protocols has an option of that name."""
+    prompts: Mapping[str, Mapping[str, str]] = {}
+    """Answer form -> variant -> text, where the other task's prompts speak of its own data."""
+    colours: Mapping[str, tuple[int, int, int]] = {}
+    """Class -> R, G, B, for pictures of the truth."""
+    guessed: tuple[str, ...] = ()
+    """What was not said and therefore guessed, a line each."""
+    left_out: tuple[str, ...] = ()
+    """What could not be paired, a line each."""

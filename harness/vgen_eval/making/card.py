@@ -1,0 +1,120 @@
+"""A task card made of a draft of somebody's data and another card's protocols."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from vgen_eval.cards.digests import spelled
+from vgen_eval.cards.scalars import resolve_plain
+from vgen_eval.drafts import Draft
+from vgen_eval.engine.models import HOME, LOCAL
+
+if TYPE_CHECKING:
+    from vgen_eval.engine.naming import TaskRef
+    from vgen_eval.plugins import Catalog
+
+__all__ = ["UNKNOWN", "make_card", "write_yaml"]
+
+UNKNOWN = "unknown: fill in"
+"""What stands where a card must say something that nobody said."""
+
+_OPTIONS = ("options", "encoder_options", "failure_options")
+
+
+def make_card(
+    like: TaskRef,
+    draft: Draft,
+    catalog: Catalog,
+    *,
+    name: str,
+    reader: str,
+    title: str,
+    facts: Mapping[str, str],
+) -> dict[str, Any]:
+    """The card as plain data: `like`'s protocols over the draft's data.
+
+    `facts`: licence, source, citation, as far as they are known.
+    """
+    protocols = {
+        key: _home(spelled(body), like.distribution, catalog)
+        for key, body in like.card.protocols.items()
+    }
+    for body in protocols.values():
+        for answer in body["answers"]:
+            if answer["form"] in draft.prompts:
+                answer["prompt"] = dict(draft.prompts[answer["form"]])
+    return {
+        "task": name,
+        "version": 1,
+        "family": like.card.family,
+        "title": title,
+        "dataset": {
+            "reader": reader,
+            "options": dict(draft.options),
+            "n": len(draft.lines),
+            **{key: facts.get(key) or UNKNOWN for key in ("licence", "source", "citation")},
+        },
+        "default_protocol": like.protocol,
+        "protocols": _replace(protocols, draft.replacements),
+    }
+
+
+def _replace(protocols: Any, replacements: Mapping[str, Any]) -> Any:
+    """The protocols with the draft's values wherever a part has an option of that name."""
+    if isinstance(protocols, list):
+        return [_replace(entry, replacements) for entry in protocols]
+    if not isinstance(protocols, dict):
+        return protocols
+    return {
+        key: {name: replacements.get(name, value) for name, value in entry.items()}
+        if key in _OPTIONS and isinstance(entry, dict)
+        else _replace(entry, replacements)
+        for key, entry in protocols.items()
+    }
+
+
+def _home(body: dict[str, Any], distribution: str, catalog: Catalog) -> dict[str, Any]:
+    """A protocol with its parts named so that they mean the same in a card of nobody's."""
+    if distribution in (HOME, LOCAL):
+        return body
+
+    def qualified(kind: str, name: str) -> str:
+        return catalog.component(kind, name, home=distribution).qualified
+
+    for answer in body["answers"]:
+        answer["decoder"] = qualified("decoder", answer.get("decoder") or answer["form"])
+        if "encoder" in answer:
+            answer["encoder"] = qualified("encoder", answer["encoder"])
+    for metric in body["metrics"]:
+        metric["name"] = qualified("metric", metric["name"])
+    if body["failure_value"] != "skip":
+        body["failure_value"] = qualified("decoder", body["failure_value"])
+    return body
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes what our reader reads: no anchors, and quotes where YAML 1.2 sees no text."""
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002
+        return True
+
+
+def _write_text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+    try:
+        plain = resolve_plain(text) == text
+    except ValueError:
+        plain = False
+    style = None if plain else '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _write_text)
+
+
+def write_yaml(card: Mapping[str, Any], *, head: str) -> str:
+    """The card as YAML, under a comment of one line."""
+    body = yaml.dump(dict(card), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+    return f"# {head}\n{body}"

@@ -1,0 +1,225 @@
+"""From a folder of data to a task that is known to work: drafted, written, checked, measured."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from vgen_eval import jsonio
+from vgen_eval.cards import check_card
+from vgen_eval.drafts import Draft, DraftRequest
+from vgen_eval.engine.naming import TASK_CARD, TaskRef, expand_tasks
+from vgen_eval.errors import CardError, NotRunnable, UsageError
+from vgen_eval.making.card import UNKNOWN, make_card, write_yaml
+from vgen_eval.making.placing import placed, refuse_to_overwrite
+
+if TYPE_CHECKING:
+    from vgen_eval.plugins import Catalog
+    from vgen_eval.results.card import ResultCard
+
+__all__ = ["MEASURED_AT_MOST", "READER", "Made", "NewTask", "make_task"]
+
+READER = "manifest"
+MANIFEST = "manifest.jsonl"
+PREVIEW = "preview.html"
+MEASURED_AT_MOST = 200
+"""Samples of which the ceiling is measured."""
+
+
+class NewTask(msgspec.Struct, frozen=True, kw_only=True):
+    """What was asked for."""
+
+    folder: Path
+    family: str | None
+    like: str | None = None
+    name: str | None = None
+    title: str | None = None
+    images: str | None = None
+    targets: str | None = None
+    hints: Mapping[str, Any] = {}
+    facts: Mapping[str, str] = {}
+    """licence, source, citation."""
+    force: bool = False
+
+
+class Made(msgspec.Struct, frozen=True, kw_only=True):
+    """What was made."""
+
+    name: str
+    like: str
+    """The card whose protocols it has."""
+    files: Mapping[str, Path]
+    """card, manifest, preview."""
+    draft: Draft
+    unknown: tuple[str, ...]
+    """Fields of the card that have to be filled in."""
+    ceiling: Any
+    """ResultCard of a perfect model, None where no answer form has one."""
+    why_no_ceiling: str = ""
+    measured: int = 0
+
+
+def make_task(
+    asked: NewTask, catalog: Catalog, *, tell: Callable[[str], None] = lambda _text: None
+) -> Made:
+    """Writes card, manifest and preview, and returns what they are; nothing is left of a failure.
+
+    `tell` hears what takes time. UsageError for what cannot be told from the folder, CardError
+    with every fault of the data.
+    """
+    folder = asked.folder.expanduser()
+    if not folder.is_dir():
+        raise UsageError(f"no folder '{asked.folder}'")
+    files = {
+        "card": folder / TASK_CARD, "manifest": folder / MANIFEST, "preview": folder / PREVIEW,
+    }  # fmt: skip
+    refuse_to_overwrite(files, force=asked.force)
+    like = _find_like(asked, catalog)
+    draft = _draft(asked, folder, like.card.family, catalog)
+    name = asked.name or f"my/{_slug(folder)}"
+    card = make_card(
+        like,
+        draft,
+        catalog,
+        name=name,
+        reader=READER,
+        title=asked.title or f"{like.card.family} on the pictures of {folder.resolve().name}",
+        facts=asked.facts,
+    )
+    head = f"Made by vgen-eval task new; the protocols are those of {like.name}."
+    lines = b"".join(jsonio.dumps(line) + b"\n" for line in draft.lines)
+    with placed({files["manifest"]: lines, files["card"]: write_yaml(card, head=head).encode()}):
+        tell(f"checking the card and {len(draft.lines):,} samples")
+        problems = check_card(files["card"], catalog, all_data=True)
+        if problems:
+            raise CardError(problems)
+        made = Made(
+            name=name,
+            like=like.label,
+            files=files,
+            draft=draft,
+            unknown=tuple(k for k, v in card["dataset"].items() if v == UNKNOWN),
+            ceiling=None,
+        )
+        with tempfile.TemporaryDirectory(prefix="vgen-task-") as scratch:
+            made = _measure(made, catalog, Path(scratch), tell)
+    return made
+
+
+def _find_like(asked: NewTask, catalog: Catalog) -> TaskRef:
+    """The task whose protocols are taken: --like, or the family's built-in samples."""
+    if asked.like is None:
+        if asked.family is None:
+            raise UsageError("--family is missing", cure=f"one of: {', '.join(_families(catalog))}")
+        name = f"samples/{asked.family}"
+        if asked.family not in _families(catalog):
+            from vgen_eval.errors import nearest
+
+            raise UsageError(
+                f"no built-in task of the family '{asked.family}'."
+                f"{nearest(asked.family, _families(catalog))}",
+                cure="--like TASK takes the protocols of any other task",
+            )
+    else:
+        name = asked.like
+    refs = list(expand_tasks([name], catalog, notices=[]))
+    if len(refs) != 1:
+        raise UsageError(f"--like names one task, '{name}' means {len(refs)}")
+    if asked.family not in (None, refs[0].card.family):
+        raise UsageError(
+            f"{name} is of the family {refs[0].card.family}, not {asked.family}",
+            cure="--like says the family too: leave --family out",
+        )
+    return refs[0]
+
+
+def _families(catalog: Catalog) -> list[str]:
+    names = (head.name for plugin, head in catalog.heads("task") if plugin.builtin)
+    return sorted(name.removeprefix("samples/") for name in names if name.startswith("samples/"))
+
+
+def _draft(asked: NewTask, folder: Path, family: str, catalog: Catalog) -> Draft:
+    from vgen_eval.engine.models import HOME
+
+    reader = catalog.component("dataset", READER, home=HOME).obj
+    request = DraftRequest(
+        folder=folder,
+        family=family,
+        images=asked.images,
+        targets=asked.targets,
+        hints=asked.hints,
+    )
+    draft: Draft = reader.draft(request)
+    return draft
+
+
+def _slug(folder: Path) -> str:
+    name = re.sub(r"[^a-z0-9]+", "-", folder.resolve().name.lower()).strip("-")
+    return name or "data"
+
+
+def _measure(made: Made, catalog: Catalog, scratch: Path, tell: Callable[[str], None]) -> Made:
+    """The ceiling, by the ordinary path, and the preview beside the card."""
+    from vgen_eval.engine.plan import make_plan
+    from vgen_eval.engine.settings import Settings
+    from vgen_eval.making.preview import make_preview
+    from vgen_eval.store.run import write_atomic
+
+    limit = min(len(made.draft.lines), MEASURED_AT_MOST)
+    settings = Settings(
+        tasks=(str(made.files["card"].absolute()),),
+        models=(_ceiling_model(catalog),),
+        output=str(scratch),
+        keep="none",
+        bounds=False,
+    )
+    plan = make_plan(settings, catalog)
+    if not plan.jobs:
+        return msgspec.structs.replace(made, why_no_ceiling=plan.skipped[0].reason)
+    page = make_preview(
+        plan.jobs[0],
+        title=f"{made.name}: what the truth is, and what a perfect model would answer",
+        notes=_notes(made),
+        colours=made.draft.colours,
+    )
+    tell(f"measuring what a perfect model scores on {limit:,} samples")
+    card = _run(msgspec.structs.replace(settings, limit=limit), catalog)
+    write_atomic(made.files["preview"], page.encode())
+    return msgspec.structs.replace(made, ceiling=card, measured=limit)
+
+
+def _run(settings: Any, catalog: Catalog) -> ResultCard:
+    from vgen_eval.engine.evaluate import run_plan
+    from vgen_eval.engine.plan import make_plan
+
+    (card,) = run_plan(make_plan(settings, catalog), settings, catalog)
+    if card.counts.infrastructure or not card.complete:
+        raise NotRunnable(
+            f"the perfect answers could not be scored: {dict(card.counts.statuses)}",
+            cure="vgen-eval --log-level debug says why",
+        )
+    return card
+
+
+def _ceiling_model(catalog: Catalog) -> str:
+    """The built-in model that answers with the truth: known by its role."""
+    from vgen_eval.cards import load_card
+
+    for plugin, head in catalog.heads("model"):
+        if plugin.builtin and getattr(load_card(head.path).record, "role", "") == "ceiling":
+            return f"{plugin.name}:{head.name}"
+    raise NotRunnable("no built-in model of role ceiling")
+
+
+def _notes(made: Made) -> list[str]:
+    left = len(made.draft.left_out)
+    return [
+        f"{len(made.draft.lines):,} samples; the first, the middle and the last are shown",
+        *made.draft.guessed,
+        *([f"left out: {left:,}, the first of them: {made.draft.left_out[0]}"] if left else []),
+    ]

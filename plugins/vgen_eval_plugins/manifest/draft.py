@@ -1,0 +1,178 @@
+"""A folder of somebody's pictures and truths as a draft of a task: what belongs together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+from vgen_eval.drafts import Draft, DraftRequest
+from vgen_eval.errors import UsageError, nearest
+
+from vgen_eval_plugins.manifest.files import Folder
+from vgen_eval_plugins.manifest.finding import (
+    ARRAYS,
+    PICTURES,
+    Found,
+    Pairs,
+    find_files,
+    guess_folder,
+    has_word,
+    pair,
+)
+
+__all__ = ["Paired", "find_images", "find_pairs", "make_draft"]
+
+_IMAGE_FOLDERS = (
+    "images", "image", "imgs", "img", "rgb", "rgbs", "photos", "photo", "pictures", "picture",
+    "inputs", "input", "color", "colour", "leftimg8bit", "jpegimages",
+)  # fmt: skip
+_TARGET_FOLDERS = (
+    "targets", "target", "gt", "gts", "truth", "truths", "groundtruth", "ground_truth",
+    "annotations", "annotation",
+)  # fmt: skip
+_FIELD_FOLDERS: Mapping[str, tuple[str, ...]] = {
+    "depth": ("depth", "depths", "depth_map", "depth_maps"),
+    "normals": ("normals", "normal", "normal_map", "normal_maps"),
+    "mask": ("masks", "mask", "segmentations", "segmentation"),
+    "labels": ("labels", "label", "label_maps", "segmentation", "segmentations", "semantic",
+               "segmentationclass", "gtfine", "masks"),
+    "valid": ("valid", "valids", "valid_masks", "valid_mask"),
+}  # fmt: skip
+_IMAGE_WORDS = frozenset(
+    {"rgb", "image", "img", "photo", "input", "color", "colour", "leftimg8bit"}
+)
+_TARGET_WORDS = frozenset({"gt", "target", "truth", "groundtruth"})
+_FIELD_WORDS: Mapping[str, frozenset[str]] = {
+    "depth": frozenset({"depth", "depths", "depthmap"}),
+    "normals": frozenset({"normal", "normals", "normalmap"}),
+    "mask": frozenset({"mask", "masks", "seg", "segmentation"}),
+    "labels": frozenset(
+        {"label", "labels", "labelids", "gtfine", "seg", "segmentation", "semantic"}
+    ),
+    "valid": frozenset({"valid", "mask", "depth", "normal"}),
+}  # fmt: skip
+
+
+class Paired(msgspec.Struct, frozen=True):
+    """Pictures with their truths, and what is to be said of how they were found."""
+
+    images: Found
+    of: Mapping[str, str]
+    guessed: tuple[str, ...]
+    left_out: tuple[str, ...]
+
+    def name_of(self, image: str) -> str:
+        """A sample's id: the picture's name below its folder, without suffix."""
+        return self.images.stem(image)
+
+    def lines(self, field: str, more: Mapping[str, str]) -> tuple[dict[str, Any], ...]:
+        """A line a pair; `more`: picture -> its mask of known pixels."""
+        made = []
+        for image, target in self.of.items():
+            line = {"id": self.name_of(image), "image": image, field: target}
+            if image in more:
+                line["valid"] = more[image]
+            made.append(line)
+        return tuple(made)
+
+
+def make_draft(request: DraftRequest) -> Draft:
+    """The draft of a folder; UsageError, with what to say, where it cannot be told."""
+    from vgen_eval_plugins.manifest import draft_maps, draft_queries
+
+    families: Mapping[str, Callable[[DraftRequest, Folder], Draft]] = {
+        "depth": draft_maps.draft_depth,
+        "normals": draft_maps.draft_normals,
+        "semantic": draft_maps.draft_semantic,
+        "referring": draft_queries.draft_referring,
+        "counting": draft_queries.draft_counting,
+    }
+    if request.family not in families:
+        raise UsageError(
+            f"no draft of the family '{request.family}' can be made."
+            f"{nearest(request.family, families)}",
+            cure=f"the families are: {', '.join(families)}",
+        )
+    draft = families[request.family](request, Folder(request.folder))
+    if not draft.lines:
+        raise UsageError(
+            f"{request.folder}: nothing belongs together"
+            + (f": {draft.left_out[0]}" if draft.left_out else ""),
+            cure="a truth has the name of its picture: images/a.jpg and targets/a.png, or "
+            f"a.jpg and a_{request.family}.png; --images and --targets name the folders",
+        )
+    return draft
+
+
+def find_images(request: DraftRequest, folder: Folder) -> tuple[Found, list[str], list[str]]:
+    """The pictures, what was guessed, and what may not be used."""
+    place = guess_folder(folder, request.images, _IMAGE_FOLDERS, option="--images")
+    deep = bool(place) or request.images is not None
+    found, refused = find_files(folder, place, PICTURES, deep=deep)
+    if not found.names:
+        where = folder.path / place if place else folder.path
+        raise UsageError(f"no picture in {where}", cure="--images SUB names their sub-folder")
+    guessed = [] if request.images else [f"pictures: {_say(place)}, {len(found.names):,} files"]
+    return found, guessed, refused
+
+
+def find_pairs(
+    request: DraftRequest, folder: Folder, field: str, *, what: str | None = None
+) -> Paired:
+    """Every picture with the file that holds its truth."""
+    images, targets, guessed, refused = find_both(request, folder, field)
+    noise = _IMAGE_WORDS | _TARGET_WORDS | _FIELD_WORDS[field]
+    pairs = pair(images, targets, noise=noise, what=what or field)
+    return Paired(images, pairs.of, tuple(guessed), (*refused, *pairs.left_out))
+
+
+def find_both(
+    request: DraftRequest, folder: Folder, field: str
+) -> tuple[Found, Found, list[str], list[str]]:
+    """The pictures and the files of truths; in one folder they are told apart by a word."""
+    images, guessed, refused = find_images(request, folder)
+    known = _FIELD_FOLDERS[field]
+    said = request.targets
+    place = guess_folder(folder, said, known, option="--targets")
+    if said is None and not place:
+        place = guess_folder(folder, None, _TARGET_FOLDERS, option="--targets")
+    suffixes = (*PICTURES, *ARRAYS)
+    if place == images.place:
+        words = _FIELD_WORDS[field] | _TARGET_WORDS
+        found, more = find_files(folder, place, suffixes, deep=bool(place))
+        targets = Found(place, tuple(n for n in found.names if _is_target(found, n, words)))
+        images = Found(
+            images.place, tuple(n for n in images.names if not has_word(images.stem(n), words))
+        )
+        refused = more
+        guessed = [f"pictures: {_say(place)}, {len(images.names):,} files"]
+    else:
+        targets, more = find_files(folder, place, suffixes)
+        refused = [*refused, *more]
+    if said is None:
+        guessed.append(f"{field}: {_say(place)}, {len(targets.names):,} files")
+    return images, targets, guessed, refused
+
+
+def find_valid(
+    request: DraftRequest, folder: Folder, images: Found
+) -> tuple[Mapping[str, str], list[str], list[str]]:
+    """Picture -> mask of known pixels where there are such, what was guessed, what is left out."""
+    said = request.hints.get("valid")
+    place = guess_folder(folder, said, _FIELD_FOLDERS["valid"], option="--valid")
+    if not place:
+        return {}, [], []
+    found, refused = find_files(folder, place, (*PICTURES, *ARRAYS))
+    noise = _IMAGE_WORDS | _TARGET_WORDS | _FIELD_WORDS["valid"]
+    pairs: Pairs = pair(images, found, noise=noise, what="valid")
+    guessed = [] if said else [f"known pixels: {_say(place)}, {len(found.names):,} masks"]
+    return pairs.of, guessed, [*refused, *pairs.left_out]
+
+
+def _is_target(found: Found, name: str, words: frozenset[str]) -> bool:
+    return name.lower().endswith(ARRAYS) or has_word(found.stem(name), words)
+
+
+def _say(place: str) -> str:
+    return f"{place}/" if place else "the folder itself"

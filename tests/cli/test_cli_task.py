@@ -1,0 +1,184 @@
+"""The task verb: from a folder to a benchmark in one command, and predictions scored on it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import PIL.Image
+import pytest
+from clikit import Command
+
+HEIGHT, WIDTH = 48, 64
+
+
+def _write(path: Path, array: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix == ".npy":
+        np.save(path, np.asarray(array))
+    else:
+        PIL.Image.fromarray(np.asarray(array)).save(path)
+
+
+def _depth_m(seed: int) -> np.ndarray:
+    rows, columns = np.mgrid[:HEIGHT, :WIDTH]
+    return (1.5 + 0.05 * rows + 0.2 * np.sin(columns / 9 + seed)).astype(np.float32)
+
+
+def _mask(seed: int) -> np.ndarray:
+    rows, columns = np.mgrid[:HEIGHT, :WIDTH]
+    return (columns - 20 - 4 * seed) ** 2 + (rows - 20) ** 2 < 150
+
+
+@pytest.fixture
+def rooms(tmp_path: Path) -> Path:
+    folder = tmp_path / "my rooms"
+    for seed in range(3):
+        _write(folder / "rgb" / f"{seed}.png", np.full((HEIGHT, WIDTH, 3), 40 * seed, np.uint8))
+        _write(folder / "depth" / f"{seed}.png", np.rint(_depth_m(seed) * 1000).astype(np.uint16))
+    return folder
+
+
+@pytest.fixture
+def discs(tmp_path: Path) -> Path:
+    folder = tmp_path / "discs"
+    for seed in range(3):
+        _write(folder / "images" / f"{seed}.png", np.full((HEIGHT, WIDTH, 3), 90, np.uint8))
+        _write(folder / "masks" / f"{seed}.png", _mask(seed).astype(np.uint8) * 255)
+    return folder
+
+
+def test_a_folder_of_depth_is_a_benchmark_for_arrays_of_another_program(
+    vgen: Command, rooms: Path, tmp_path: Path
+) -> None:
+    asked = vgen("task", "new", "my rooms", "--family", "depth")
+    assert asked.returncode == 2
+    assert asked.stdout == ""
+    assert len(asked.stderr.splitlines()) == 2
+    assert "--depth-scale 1/1000" in asked.stderr
+    done = vgen("task", "new", "my rooms", "--family", "depth", "--depth-scale", "1/1000")
+    assert done.returncode == 0, done.stderr
+    assert "pictures: rgb/, 3 files" in done.stdout
+    assert "'my rooms/task.yaml'" in done.stdout  # the next command can be pasted
+    for seed in range(3):
+        _write(tmp_path / "theirs" / f"{seed}.npy", _depth_m(seed) * 1.1)
+    words = ("score", "--task", "./my rooms", "--predictions", "theirs", "--model-name", "theirs")
+    scored = vgen(*words, "--answer", "depth_map", "--json")
+    assert scored.returncode == 0, scored.stderr
+    [card] = json.loads(scored.stdout)["results"]
+    assert (card["answer"], card["counts"]["answered"]) == ("depth_map", 3)
+    [delta1] = [s["value"] for s in card["scores"] if s["metric"] == "delta1"]
+    assert delta1 == pytest.approx(1.0)
+
+
+def test_a_folder_of_masks_is_a_benchmark_for_pictures_of_another_program(
+    vgen: Command, discs: Path, tmp_path: Path
+) -> None:
+    done = vgen("task", "new", "discs", "--family", "referring", "--query", "the disc", "--json")
+    assert done.returncode == 0, done.stderr
+    record = json.loads(done.stdout)
+    assert record["samples"] == 3
+    assert record["ceiling"]["values"]["giou"] == 1.0
+    assert record["fill_in"] == ["dataset.licence", "dataset.source", "dataset.citation"]
+    for seed in range(3):
+        half = _mask(seed) & (np.arange(HEIGHT) < 20)[:, None]
+        _write(
+            tmp_path / "theirs" / f"{seed}.png", (half if seed else _mask(0)).astype(np.uint8) * 255
+        )
+    words = ("score", "--task", "discs/task.yaml", "--predictions", "theirs")
+    [card] = json.loads(vgen(*words, "--model-name", "theirs", "--json").stdout)["results"]
+    [giou] = [s["value"] for s in card["scores"] if s["metric"] == "giou"]
+    shares = []
+    for seed in range(3):
+        truth = _mask(seed)
+        found = truth & (np.arange(HEIGHT) < 20)[:, None] if seed else truth
+        shares.append((truth & found).sum() / (truth | found).sum())
+    assert giou == pytest.approx(np.mean(shares))
+
+
+def test_a_folder_with_a_card_is_a_task_by_its_own_name(vgen: Command, discs: Path) -> None:
+    vgen("task", "new", "discs", "--family", "referring", "--query", "it")
+    ran = [
+        vgen("--tasks", name, "--model", "copy", "--no-bounds", "--json")
+        for name in ("discs", "./discs", "discs/", str(discs), "discs@standard", "./discs@standard")
+    ]
+    assert {done.returncode for done in ran} == {0}
+    cards = [json.loads(done.stdout)["results"][0] for done in ran]
+    assert {card["run"] for card in cards} == {cards[0]["run"]}
+    assert "no plugin has one of that name" in ran[0].stderr
+    shown = vgen("show", "./discs")
+    assert shown.stdout.startswith("task my/discs")
+    empty = vgen("--tasks", "./discs/images", "--model", "copy")
+    assert empty.returncode == 2
+    assert "no card file './discs/images': no task.yaml in that folder" in empty.stderr
+
+
+def test_a_folder_whose_name_holds_an_at_sign_or_a_bracket_is_itself(
+    vgen: Command, discs: Path
+) -> None:
+    odd = discs.rename(discs.with_name("a@b [1]"))
+    done = vgen("task", "new", odd.name, "--family", "referring", "--query", "it")
+    assert done.returncode == 0, done.stderr
+    ran = vgen("--tasks", f"./{odd.name}", "--model", "copy", "--no-bounds")
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_what_is_left_out_is_counted_and_warned_of(vgen: Command, discs: Path) -> None:
+    for number in range(9):
+        _write(discs / "images" / f"more{number}.png", np.zeros((HEIGHT, WIDTH, 3), np.uint8))
+    done = vgen("task", "new", "discs", "--family", "referring", "--query", "it")
+    assert done.returncode == 0, done.stderr
+    assert "warning: left out, 9 in all:" in done.stderr
+    assert "images/more0.png: no mask file" in done.stderr
+    assert "and 4 more" in done.stderr
+
+
+def test_faults_of_the_data_are_all_told_and_nothing_is_written(vgen: Command, discs: Path) -> None:
+    _write(discs / "masks" / "1.png", np.zeros((4, 5), np.uint8))
+    (discs / "masks" / "2.png").write_text("no picture")
+    done = vgen("task", "new", "discs", "--family", "referring", "--query", "it")
+    assert done.returncode == 2
+    assert len(done.stdout.splitlines()) == 2
+    assert "manifest.jsonl:2: 1: mask masks/1.png is 5x4, the picture 64x48" in done.stdout
+    assert "nothing was written" in done.stderr
+    assert not (discs / "task.yaml").exists()
+
+
+def test_check_reads_the_data_and_says_when_it_reads_a_part(vgen: Command, discs: Path) -> None:
+    vgen("task", "new", "discs", "--family", "referring", "--query", "it")
+    (line, *_) = (discs / "manifest.jsonl").read_text().splitlines()
+    more = [json.dumps({**json.loads(line), "id": f"m{n}"}) for n in range(600)]
+    (discs / "manifest.jsonl").write_text("\n".join(more) + "\n")
+    card = discs / "task.yaml"
+    card.write_text(card.read_text().replace("n: 3", "n: 600"))
+    part = vgen("check", "discs")
+    assert part.returncode == 0, part.stdout
+    assert "500 of 600 samples were read (--all-data reads all)" in part.stderr
+    whole = vgen("check", "discs", "--all-data")
+    assert (whole.returncode, whole.stderr) == (0, "")
+    (discs / "masks" / "0.png").write_text("no picture")
+    assert vgen("check", "discs").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("nowhere", "--family", "depth"), "no folder 'nowhere'"),
+        (("discs",), "--family is missing"),
+        (("discs", "--family", "refering"), "Nearest: referring"),
+        (("discs", "--family", "depth", "--depth-scale", "1/0"), "no number above 0"),
+        (("discs", "--family", "depth", "--depth-scale", "nan"), "no number above 0"),
+        (("discs", "--family", "referring", "--images", ".."), "no folder in discs"),
+        (("discs", "--family", "semantic", "--classes", "gone.txt"), "gone.txt"),
+        (("discs", "--family", "referring", "--name", "My Task", "--query", "it"), "My Task"),
+    ],
+)
+def test_what_cannot_be_meant_is_told_in_a_few_lines(
+    vgen: Command, discs: Path, words: tuple[str, ...], told: str
+) -> None:
+    done = vgen("task", "new", *words)
+    assert done.returncode == 2
+    assert told in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (discs / "task.yaml").exists()

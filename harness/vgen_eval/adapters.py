@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import msgspec
@@ -26,6 +26,9 @@ class BaseAdapter:
     Options: ClassVar[type[msgspec.Struct]] = NoOptions
     forms: ClassVar[tuple[AnswerForm, ...]] = ()
     """Answer forms it can give, for models named without a card."""
+    stub: ClassVar[Mapping[str, Any] | None] = None
+    """Options under which it loads no weights and still answers in every form, for
+    `vgen-eval check plugin`; they go over the card's. None: it has no such options."""
     max_batch: int = 1
     concurrency: int = 1
     deterministic: bool = True

@@ -1,7 +1,8 @@
-"""`vgen-eval check`: every problem of card files, each with its line."""
+"""`vgen-eval check`: every problem of card files, each with its line; or a plugin's contract."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,22 +13,43 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-RESERVED = ("plugin", "judge")
+RESERVED = ("judge",)
+PLUGIN = "plugin"
 FAULTY = 2
+TIMEOUT_S = 60.0
 
 
 @click.command("check")
 @click.argument("cards", nargs=-1, required=True, metavar="CARD...")
+@click.option("--all-data", is_flag=True, help="Read every sample of a task, however many.")
+@click.option("--only", metavar="GLOB", help="Of a plugin: subjects (model:*) or checks (batch_*).")
+@click.option("--output", metavar="DIR", help="Of a plugin: where its record goes (results).")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="S",
+    help="Of a plugin: seconds that one check may take (60).",
+)
+@click.option("-v", "--verbose", is_flag=True, help="Of a plugin: a line for every check.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
-def command(cards: tuple[str, ...], as_json: bool) -> int:
-    """Check card files: keys, values, and the components and tasks they name.
+def command(
+    cards: tuple[str, ...],
+    all_data: bool,
+    only: str | None,
+    output: str | None,
+    timeout: float | None,
+    verbose: bool,
+    as_json: bool,
+) -> int:
+    """Check card files: keys, values, the components and tasks they name, and their data.
 
     CARD is a YAML file, or a folder whose *.yaml files are all checked.
+
+    \b
+      vgen-eval check my_task.yaml             every problem, with its line
+      vgen-eval check plugin acme-editor       the contract that plugins are held to
     """  # fmt: skip
-    from vgen_eval.cards import check_card
-    from vgen_eval.cli import terminal
     from vgen_eval.errors import UsageError
-    from vgen_eval.plugins import Catalog
 
     first = cards[0]
     if first in RESERVED:
@@ -35,10 +57,54 @@ def command(cards: tuple[str, ...], as_json: bool) -> int:
             f"'check {first}' is kept for a later release",
             cure=f"a card file of that name is given as ./{first}",
         )
+    options = {"--only": only, "--output": output, "--timeout": timeout, "--verbose": verbose}
+    if first != PLUGIN:
+        _refuse("plugin NAME", options)
+        return _check_cards(cards, all_data=all_data, as_json=as_json)
+    from vgen_eval.cli.check_plugin import check_plugin_command
+
+    _refuse("CARD", {"--all-data": all_data})
+    if len(cards) != 2:
+        raise UsageError(
+            "NAME of one plugin is missing: vgen-eval check plugin NAME"
+            if len(cards) == 1
+            else "one plugin at a time: vgen-eval check plugin NAME",
+            cure="vgen-eval list plugins",
+        )
+    return check_plugin_command(
+        cards[1], as_json=as_json, only=only, output=output or "results",
+        timeout_s=timeout or TIMEOUT_S, verbose=verbose,
+    )  # fmt: skip
+
+
+def _refuse(owner: str, options: Mapping[str, object]) -> None:
+    """UsageError for an option that belongs to the other use of the verb."""
+    from vgen_eval.errors import UsageError
+
+    for option, given in options.items():
+        if given:
+            raise UsageError(
+                f"{option} is an option of `check {owner}`", cure="vgen-eval check --help"
+            )
+
+
+def _check_cards(cards: tuple[str, ...], *, all_data: bool, as_json: bool) -> int:
+    from vgen_eval.cards import check_card
+    from vgen_eval.cli import terminal
+    from vgen_eval.plugins import Catalog
+
     terminal.guard_stdout()
     catalog = Catalog.discover()
     files = [file for word in cards for file in _files(Path(word).expanduser())]
-    found = {file: check_card(file, catalog, home=_home(file, catalog)) for file in files}
+    notes: dict[Path, list[str]] = {file: [] for file in files}
+    found = {
+        file: check_card(
+            file, catalog, home=_home(file, catalog), all_data=all_data, notes=notes[file]
+        )
+        for file in files
+    }
+    for file, said in notes.items():
+        terminal.note(*(f"note: {file}: {text} (--all-data reads all)" for text in said))
     count = sum(map(len, found.values()))
     if as_json:
         problems = [

@@ -22,9 +22,10 @@ from vgen_eval.errors import NotRunnable
 from vgen_eval.results.card import Bound, ResultCard, read_card
 from vgen_eval.results.summarise import summarise
 from vgen_eval.store.run import RunStore
+from vgen_eval.testing.record import short_record
 
 if TYPE_CHECKING:
-    from vgen_eval.plugins import Catalog
+    from vgen_eval.plugins import Catalog, Plugin
 
 __all__ = ["RUN_SCHEMA", "build_card", "describe_run"]
 
@@ -101,7 +102,7 @@ def build_card(
             "of": len(job.task.items),
             "attempts": job.attempts,
         },
-        plugins=_plugins(job, catalog),
+        plugins=_plugins(job, catalog, results),
         versions=_versions(),
         hardware=_hardware(),
         volatile=_volatile(job, store, wall_s=wall_s, device=device),
@@ -167,8 +168,8 @@ def _dataset_info(job: Job) -> dict[str, Any]:
     }
 
 
-def _plugins(job: Job, catalog: Catalog) -> tuple[Mapping[str, Any], ...]:
-    """The distributions whose cards or components took part, with version and origin."""
+def _plugins(job: Job, catalog: Catalog, results: Path) -> tuple[Mapping[str, Any], ...]:
+    """The distributions whose cards or components took part: version, origin, conformance."""
     used = {HOME, job.task.ref.distribution, job.model.distribution}
     infos = [
         job.task.reader, job.codec.info["decoder"], job.codec.info["encoder"],
@@ -176,10 +177,21 @@ def _plugins(job: Job, catalog: Catalog) -> tuple[Mapping[str, Any], ...]:
     ]  # fmt: skip
     used |= {info["name"].partition(":")[0] for info in infos if info and ":" in info["name"]}
     return tuple(
-        {"name": plugin.name, "version": plugin.version, "origin": dict(catalog.provenance(plugin))}
+        {
+            "name": plugin.name,
+            "version": plugin.version,
+            "origin": dict(catalog.provenance(plugin)),
+            **_conformance(results, plugin),
+        }
         for plugin in catalog.plugins
         if plugin.name in used
     )
+
+
+def _conformance(results: Path, plugin: Plugin) -> Mapping[str, Any]:
+    """What `check plugin` wrote down of it below this results folder; nothing when it did not."""
+    record = short_record(results, plugin)
+    return {} if record is None else {"conformance": record}
 
 
 @functools.cache

@@ -111,7 +111,10 @@ class ResultCard(msgspec.Struct, frozen=True, kw_only=True):
     ]
     dataset_info: Annotated[Mapping[str, Any], _doc("Reader, revision, fingerprint, licence.")]
     selection: Annotated[Mapping[str, Any], _doc("Subset rule, number of samples, attempts.")]
-    plugins: Annotated[tuple[Mapping[str, Any], ...], _doc("Plugins used, version and origin.")]
+    plugins: Annotated[
+        tuple[Mapping[str, Any], ...],
+        _doc("Plugins used: version, origin, and what `check plugin` came to where it was made."),
+    ]
     versions: Annotated[Mapping[str, str], _doc("Harness, Python and libraries.")]
     hardware: Annotated[Mapping[str, Any], _doc("Machine, processor, cores, memory.")]
     volatile: Annotated[Mapping[str, Any], _doc("Wall time, images per minute, peak memory, cost.")]

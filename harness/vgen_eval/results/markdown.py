@@ -174,7 +174,23 @@ def _plugins(plugins: Sequence[Mapping[str, Any]]) -> str:
         (p["name"], p["version"], ", ".join(f"{k} {v}" for k, v in p["origin"].items()))
         for p in plugins
     ]
-    return _table(("distribution", "version", "origin"), rows)
+    lines = [
+        f"\nContract of {plain(p['name'])}: {_conformance(p['conformance'])}\n"
+        for p in plugins
+        if p.get("conformance")
+    ]
+    return _table(("distribution", "version", "origin"), rows) + "".join(lines)
+
+
+def _conformance(record: Mapping[str, Any]) -> str:
+    """What `check plugin` came to, in one line."""
+    failed = record["failed_checks"]
+    names = f" ({', '.join(plain(name) for name in failed)})" if failed else ""
+    state = "" if record["current"] else "; its files have changed since"
+    return (
+        f"{record['passed']} checks passed, {record['failed']} failed{names}, "
+        f"{record['skipped']} skipped, {plain(record['checked'])}{state}"
+    )
 
 
 def _pairs(mapping: Mapping[str, Any], *, leave: Sequence[str] = ()) -> str:

@@ -44,8 +44,10 @@ class MeanLuma:
 
     def decode(self, answer: Any, scene: Scene) -> Prediction:
         """Mean luma, 0-255, of a uint8 (H, W, 3) answer; flagged `not_flat` when it varies."""
-        if not isinstance(answer, np.ndarray) or answer.ndim != 3 or answer.size == 0:
-            raise Undecodable("a colour picture was wanted")
+        if not isinstance(answer, np.ndarray):
+            raise Undecodable(f"a colour picture was wanted, {type(answer).__name__} came")
+        if answer.dtype != np.uint8 or answer.ndim != 3 or answer.shape[2] != 3 or not answer.size:
+            raise Undecodable(f"a picture (H, W, 3) was wanted, {answer.dtype} {answer.shape} came")
         plane = luma(answer, weights=self.options.weights)
         value = float(plane.mean())
         return Prediction(

@@ -42,9 +42,10 @@ class ColourRules(BaseAdapter):
         ] = 120
 
     def generate(self, requests: Sequence[Request]) -> Iterator[Output]:
-        """One picture a request, as large as its first input picture."""
+        """One picture a request, as large as its first input picture; None without one."""
         for request in requests:
-            yield Output(id=request.id, answer=self._paint(request))
+            answer = self._paint(request) if request.images else None
+            yield Output(id=request.id, answer=answer)
 
     def _paint(self, request: Request) -> RGB:
         picture = request.images[0].array

@@ -1,0 +1,212 @@
+"""Checks of a decoder and its encoder: there and back, purity, garbage, sizes, failure value."""
+
+from __future__ import annotations
+
+import copy
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from vgen_eval.answers import pack, unpack
+from vgen_eval.engine.tasks import SKIP, Codec, Task
+from vgen_eval.errors import NoValidTarget, Undecodable
+from vgen_eval.imaging import Image
+from vgen_eval.testing.garbage import garbage
+from vgen_eval.testing.outcome import Failed, Skipped, tell
+from vgen_eval.testing.task_bench import TaskBench, scene_of
+from vgen_eval.testing.values import on_grid, same, shortfall
+from vgen_eval.types import Prediction, Sample, Scene
+
+__all__ = ["Bench"]
+
+SCALES = (1.0, 0.5, 1.5)
+OFF = 0.02
+"""Part of the range that a truth may lose at the size that is seen."""
+OFF_SCALED = 0.1
+"""The same at half of that size and at one and a half times it: edges are resampled."""
+SIZES = ((1, 1), (3, 5), (37, 53), (8, 200), (130, 97))
+ARRAYS = ("image", "mask", "label_map", "depth_map", "normal_map")
+
+
+class Bench(TaskBench):
+    """One answer form of a protocol, with a few samples."""
+
+    @cached_property
+    def here(self) -> tuple[Task, Codec]:
+        """The task under the protocol, and the codec of the form."""
+        protocol, form = self.subject.protocol, self.subject.form
+        return self.task(protocol), self.codec(protocol, form)
+
+    @cached_property
+    def few(self) -> list[Sample]:
+        """Samples to try."""
+        return self.some()
+
+    def scene(self, sample: Sample, scale: float = 1.0) -> Scene:
+        """The sample's scene."""
+        task, codec = self.here
+        return scene_of(sample, task.protocol.input, codec, scale=scale)
+
+    def ideal(self, sample: Sample, scene: Scene) -> Any:
+        """The encoded truth, as decoders take it."""
+        codec = self.here[1]
+        if codec.encoder is None:
+            raise Skipped("the form has no encoder")
+        try:
+            written = codec.encoder.encode(sample.target, scene)
+            kept = pack(codec.answer.form, written)
+        except Exception as exc:
+            raise Failed(f"sample '{sample.id}' cannot be encoded: {tell(exc)}") from exc
+        return unpack(
+            codec.answer.form, value=kept.value, data=kept.data,
+            background=codec.answer.background,
+        )  # fmt: skip
+
+
+def check_encode_decode(bench: Bench) -> str:
+    """Do truths come back?"""
+    task = bench.here[0]
+    told = []
+    for scale in SCALES:
+        got = _score(bench, scale)
+        if got is None:
+            raise Skipped("none of the samples has a truth to score")
+        told.append(f"{scale:g}x {got:.4g}")
+        off = shortfall(task.primary, got, floor=_failure_score(bench))
+        if off is not None and off > (OFF if scale == 1.0 else OFF_SCALED):
+            raise Failed(f"{task.primary.name} is {got:.4g} at {scale:g} times the seen size")
+    return f"{task.primary.name} {', '.join(told)}"
+
+
+def _score(bench: Bench, scale: float) -> float | None:
+    """The primary value over the samples."""
+    _, codec = bench.here
+    pairs = []
+    for sample in bench.few:
+        scene = bench.scene(sample, scale)
+        answer = bench.ideal(sample, scene)
+        try:
+            prediction = codec.decoder.decode(answer, scene)
+        except Undecodable as exc:
+            raise Failed(
+                f"sample '{sample.id}' at {scale:g} times the seen size: {exc.what}"
+            ) from exc
+        pairs.append((prediction, sample))
+    return _primary(bench.here[0], pairs)
+
+
+def _failure_score(bench: Bench) -> float | None:
+    """What failures score, where the primary value has no range of its own."""
+    task, _ = bench.here
+    if task.failure is None or None not in (task.primary.low, task.primary.high):
+        return None
+    return _primary(
+        task, [(task.failure.decode(None, bench.scene(sample)), sample) for sample in bench.few]
+    )
+
+
+def _primary(task: Task, pairs: list[tuple[Prediction, Sample]]) -> float | None:
+    """The primary value of predictions: pooled, or the mean of theirs, as it is declared."""
+    for named in task.metrics:
+        keys = {value.name: value.of.removeprefix(named.prefix) for value in named.values}
+        if task.primary.name not in keys:
+            continue
+        key, found = keys[task.primary.name], []
+        for prediction, sample in pairs:
+            try:
+                found.append(named.metric.update(prediction.value, sample.target, sample.valid))
+            except NoValidTarget:
+                continue
+        if not found:
+            return None
+        if task.primary.aggregation == "mean":
+            values = [value for s in found if (value := named.metric.compute(s)[key]) is not None]
+            return float(np.mean(values)) if values else None
+        merged = found[0]
+        for more in found[1:]:
+            merged = named.metric.merge(merged, more)
+        return named.metric.compute(merged)[key]
+    return None
+
+
+def check_decoder_pure(bench: Bench) -> None:
+    """Does the same answer give the same prediction?"""
+    decoder = bench.here[1].decoder
+    for sample in bench.few:
+        scene = bench.scene(sample)
+        answer = bench.ideal(sample, scene)
+        before = copy.deepcopy(answer)
+        first = copy.deepcopy(decoder.decode(answer, scene))
+        if not same(answer, before):
+            raise Failed(f"sample '{sample.id}': decode() changed the answer")
+        if not same(first, decoder.decode(answer, scene)):
+            raise Failed(f"sample '{sample.id}': a second decode() gives another prediction")
+
+
+def _try(bench: Bench, what: str, answer: Any, scene: Scene) -> None:
+    """Undecodable, or a prediction on the grid; Failed for anything else."""
+    try:
+        prediction = bench.here[1].decoder.decode(answer, scene)
+    except Undecodable:
+        return
+    except Exception as exc:
+        raise Failed(f"{what}: raised {tell(exc)}") from exc
+    if not isinstance(prediction, Prediction):
+        raise Failed(f"{what}: gave {type(prediction).__name__}, no Prediction")
+    if not on_grid(prediction.value, scene.size):
+        raise Failed(f"{what}: the prediction does not lie on the target's grid {scene.size}")
+
+
+def check_decoder_rejects(bench: Bench) -> str:
+    """Is garbage refused?"""
+    scene = bench.scene(bench.few[0]) if bench.few else _blank_scene()
+    count = 0
+    for what, answer in garbage(bench.here[1].answer.form):
+        _try(bench, what, answer, scene)
+        count += 1
+    return f"{count} kinds of garbage"
+
+
+def _blank_scene() -> Scene:
+    return Scene(image=Image(np.zeros((48, 64, 3), np.uint8)), size=(48, 64))
+
+
+def check_odd_sizes(bench: Bench) -> None:
+    """Do answers of other sizes come to the grid?"""
+    form = bench.here[1].answer.form
+    if form not in ARRAYS:
+        raise Skipped(f"{form} has no size")
+    sample = bench.few[0]
+    scene = bench.scene(sample)
+    answer = np.asarray(bench.ideal(sample, scene))
+    for height, width in (*SIZES, (answer.shape[1], answer.shape[0])):
+        rows = np.arange(height) * answer.shape[0] // height
+        columns = np.arange(width) * answer.shape[1] // width
+        _try(
+            bench, f"an answer of {height}x{width}",
+            np.ascontiguousarray(answer[rows][:, columns]), scene,
+        )  # fmt: skip
+
+
+def check_failure_value(bench: Bench) -> None:
+    """Can a failure be scored?"""
+    task, _ = bench.here
+    if task.failure is None:
+        raise Skipped(f"failures are left out ({SKIP})")
+    for sample in bench.few:
+        scene = bench.scene(sample)
+        prediction = task.failure.decode(None, scene)
+        if not isinstance(prediction, Prediction):
+            raise Failed(f"it gave {type(prediction).__name__}, no Prediction")
+        if not on_grid(prediction.value, scene.size):
+            raise Failed(f"sample '{sample.id}': it does not lie on the target's grid")
+        for named in task.metrics:
+            try:
+                named.metric.update(prediction.value, sample.target, sample.valid)
+            except NoValidTarget:
+                continue
+            except Exception as exc:
+                raise Failed(
+                    f"sample '{sample.id}': metric '{named.key}' raised {tell(exc)}"
+                ) from exc

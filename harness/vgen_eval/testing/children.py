@@ -1,0 +1,174 @@
+"""Runs the checks of one subject in child processes, and outlives whatever they do."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from vgen_eval.testing.rules import closure, rules_of
+from vgen_eval.testing.subjects import Subject
+
+__all__ = ["Event", "Spec", "run_subject"]
+
+_BOOT = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from vgen_eval.testing.child import main; main(sys.argv[2])"
+)
+_POLL_S = 0.02
+_SHOWN = 200
+MOST_CHILDREN = 5
+"""How often a subject that ends its process is taken up again, after the check that did it."""
+
+
+class Spec(msgspec.Struct, frozen=True, kw_only=True):
+    """What a child is to do."""
+
+    plugin: str
+    subject: Subject
+    wanted: tuple[str, ...]
+    done: Mapping[str, str]
+    """Checks made already -> passed, failed, skipped or blocked."""
+    events: str
+    """File that the child appends its events to."""
+    printed: str
+    """File that its stdout and stderr go to."""
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True):
+    """One line from a child."""
+
+    what: Literal["start", "end", "facts", "finished"]
+    check: str = ""
+    outcome: str = ""
+    """passed, failed, skipped, or blocked: skipped, and what builds on it as well."""
+    detail: str = ""
+    cure: str = ""
+    facts: Mapping[str, Any] = {}
+
+
+def run_subject(
+    plugin: str, subject: Subject, wanted: Sequence[str], *, timeout_s: float,
+    stop: threading.Event | None = None,
+) -> tuple[list[Event], Mapping[str, Any]]:  # fmt: skip
+    """One `end` event for each wanted check, in their order, and the facts the child told.
+
+    A check without an end after `timeout_s` is ended, and nothing more is asked of the subject;
+    one that ends its process fails, and the next are made in another process. `stop`, once set,
+    ends the child; what it had not told is skipped.
+    """
+    stop = stop or threading.Event()
+    ends: dict[str, Event] = {}
+    facts: dict[str, Any] = {}
+    order = [rule.id for rule in closure(subject.kind, wanted)]
+    for _ in range(MOST_CHILDREN):
+        if stop.is_set():
+            break
+        events, ending, output = _run_child(
+            plugin, subject, wanted, {k: e.outcome for k, e in ends.items()}, timeout_s, stop
+        )
+        ends |= {event.check: event for event in events if event.what == "end"}
+        for event in events:
+            facts |= event.facts if event.what == "facts" else {}
+        if any(event.what == "finished" for event in events) or stop.is_set():
+            break
+        started = [event.check for event in events if event.what == "start"]
+        at_fault = next((check for check in reversed(started) if check not in ends), None)
+        at_fault = at_fault or next((check for check in order if check not in ends), None)
+        if at_fault is None:
+            break
+        said = f"; it printed: {_last_line(output)}" if output else ""
+        cure = rules_of(subject.kind)[at_fault].cure
+        ends[at_fault] = Event(
+            what="end", check=at_fault, outcome="failed", detail=ending + said, cure=cure
+        )
+        if ending.startswith("not done"):
+            break
+    reason = "not made: the subject hangs or keeps ending its process"
+    return [
+        ends.get(check) or Event(what="end", check=check, outcome="skipped", detail=reason)
+        for check in order
+        if check in wanted
+    ], facts
+
+
+def _run_child(
+    plugin: str, subject: Subject, wanted: Sequence[str], done: Mapping[str, str],
+    timeout_s: float, stop: threading.Event,
+) -> tuple[list[Event], str, str]:  # fmt: skip
+    """Its events, how it ended if before its time, and the end of what it printed."""
+    with tempfile.TemporaryDirectory(prefix="vgen-check-") as folder:
+        events, printed = Path(folder, "events.jsonl"), Path(folder, "output.txt")
+        work = Path(folder, "work")
+        work.mkdir()
+        events.touch()
+        spec = Spec(
+            plugin=plugin, subject=subject, wanted=tuple(wanted), done=done,
+            events=str(events), printed=str(printed),
+        )  # fmt: skip
+        path = Path(folder, "spec.json")
+        path.write_bytes(msgspec.json.encode(spec))
+        places = json.dumps([str(Path(place or ".").resolve()) for place in sys.path])
+        # files, not pipes: what a plugin leaves running could hold a pipe open for ever
+        with printed.open("wb") as sink:
+            child = subprocess.Popen(
+                [sys.executable, "-c", _BOOT, places, str(path)],
+                cwd=work,
+                stdin=subprocess.DEVNULL,
+                stdout=sink,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                env=os.environ | {"CUDA_VISIBLE_DEVICES": ""},  # the checks are the CPU's
+            )
+            try:
+                ending = _watch(child, events, timeout_s, stop)
+            finally:
+                _kill(child)
+        output = printed.read_bytes()[-4000:].decode("utf-8", "replace")
+        lines = events.read_bytes().splitlines()
+        return [msgspec.json.decode(line, type=Event) for line in lines], ending, output
+
+
+def _watch(
+    child: subprocess.Popen[bytes], events: Path, timeout_s: float, stop: threading.Event
+) -> str:
+    """How the child ended, or why it is to be ended."""
+    size, since = 0, time.monotonic()
+    while (status := child.poll()) is None:
+        time.sleep(_POLL_S)
+        now = events.stat().st_size
+        if now != size:
+            size, since = now, time.monotonic()
+        elif time.monotonic() - since > timeout_s:
+            return f"not done after {timeout_s:g} s"
+        if stop.is_set():
+            return "stopped"
+    if status < 0:
+        return f"killed by {signal.Signals(-status).name}"
+    return f"ended the process with exit status {status}"
+
+
+def _kill(child: subprocess.Popen[bytes]) -> None:
+    """End the child and what it started."""
+    if hasattr(os, "killpg"):
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # all of them are gone
+            os.killpg(child.pid, signal.SIGKILL)
+    elif child.poll() is None:
+        child.kill()
+    child.wait()
+
+
+def _last_line(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    return (lines or [""])[-1][-_SHOWN:]

@@ -1,0 +1,193 @@
+"""A model card's adapter on the bench: built, loaded and asked, without the engine between."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from vgen_eval import cards
+from vgen_eval.answers import AnswerFault, pack, unpack
+from vgen_eval.cards.records import ModelCard
+from vgen_eval.errors import NotRunnable
+from vgen_eval.testing import toys
+from vgen_eval.testing.network import block
+from vgen_eval.testing.outcome import Failed, Unavailable
+from vgen_eval.types import AnswerForm, NoOptions, Output, Request
+
+if TYPE_CHECKING:
+    from vgen_eval.testing.child import Printed
+    from vgen_eval.testing.children import Spec
+
+__all__ = ["ModelBench", "difference"]
+
+BATCH = 4
+"""The largest batch that is tried."""
+
+
+class ModelBench:
+    """Builds a model's adapter as a run does, its stub's options put in where it has one."""
+
+    def __init__(self, spec: Spec, printed: Printed) -> None:
+        from vgen_eval.plugins import Catalog
+
+        self.catalog = Catalog.discover()
+        self.plugin = self.catalog.plugin(spec.plugin)
+        self.name = spec.subject.name
+        self.printed = printed
+        self.tried: list[str] = []
+        """Hosts beyond this machine that were tried."""
+        self.network_fault: BaseException | None = None
+        self.has_answered = False
+
+    @cached_property
+    def card(self) -> ModelCard:
+        """The model card; Unavailable when it says that nobody can run it here."""
+        _, head = self.catalog.find("model", f"{self.plugin.name}:{self.name}")
+        card = cards.load_card(head.path).record
+        assert isinstance(card, ModelCard)
+        if not card.runnable:
+            raise Unavailable(f"its card says that it cannot be run: {card.reason}")
+        return card
+
+    @cached_property
+    def kind(self) -> Any:
+        """The adapter's class; what is needed to look at it must be there."""
+        key = self.card.needs.key_env
+        if key is None:
+            self.tried = block()
+        elif not os.environ.get(key):
+            raise Unavailable(f"it needs a key: {key} is not set")
+        try:
+            component = self.catalog.component("adapter", self.card.adapter, home=self.plugin.name)
+        except NotRunnable as exc:
+            raise Unavailable(_words(exc)) from exc
+        self.printed_before = self.printed.size()
+        return component.obj
+
+    @property
+    def stub(self) -> Any:
+        """Options under which the adapter loads no weights; None when it names none."""
+        return getattr(self.kind, "stub", None)
+
+    @cached_property
+    def is_light(self) -> bool:
+        """May it be loaded again and again?"""
+        return self.stub is not None or self.card.checkpoint is None
+
+    @cached_property
+    def options(self) -> Any:
+        """The adapter's options: the card's, under the stub's."""
+        given = {**self.card.options, **(self.stub or {})}
+        kind = getattr(self.kind, "Options", None) or NoOptions
+        return cards.convert(kind, given, file=f"model {self.name}", path="options")
+
+    def build(self) -> Any:
+        """The adapter, not loaded yet."""
+        return self.kind(self.options, card=self.card, device="cpu")
+
+    @cached_property
+    def adapter(self) -> Any:
+        """The adapter that the checks share, loaded."""
+        adapter = self.build()
+        try:
+            load(adapter)
+        except NotRunnable as exc:
+            self.network_fault = exc if self.tried else None
+            raise Unavailable(_words(exc)) from exc
+        except Exception as exc:
+            self.blame_network(exc)
+            raise
+        return adapter
+
+    def blame_network(self, exc: BaseException) -> None:
+        """Unavailable when the fault came with an attempt to go online: `offline` tells of it."""
+        if self.tried:
+            self.network_fault = exc
+            raise Unavailable(f"it wants the network ({self.tried[0]}): see offline") from exc
+
+    @property
+    def forms(self) -> tuple[AnswerForm, ...]:
+        """The forms that the card declares."""
+        return self.card.answers
+
+    def request(self, form: AnswerForm, name: str, **more: Any) -> Request:
+        """A fresh request: nothing of it is shared with another."""
+        settings = {k: v for k, v in self.card.generation.items() if k != "seed"}
+        ideal = self.card.role == "ceiling"
+        return toys.make_request(form, name, settings=settings, ideal=ideal, **more)
+
+    def requests(self, form: AnswerForm) -> list[Request]:
+        """The ordinary requests of a form."""
+        return [self.request(form, name) for name in toys.PICTURES]
+
+    def ask(self, requests: Sequence[Request], *, adapter: Any = None) -> list[Output]:
+        """What one call gives."""
+        return list((adapter or self.adapter).generate(list(requests)))
+
+    def digests(self, form: AnswerForm, calls: Sequence[Sequence[Request]]) -> dict[str, Any]:
+        """Sample -> the answer as it is kept, over several calls."""
+        return {
+            output.id.partition("#")[0]: keep(form, output.answer)
+            for call in calls
+            for output in self.ask(call)
+        }
+
+    def alone(self, form: AnswerForm) -> dict[str, Any]:
+        """Sample -> its answer, each request in a call of its own."""
+        return self.digests(form, [[request] for request in self.requests(form)])
+
+    def compare(self, form: AnswerForm, a: dict[str, Any], b: dict[str, Any], words: str) -> None:
+        """Failed, with the first sample whose answers differ; `words`: between what."""
+        for sample, first in a.items():
+            second = b.get(sample)
+            if first != second:
+                which = f", form {form}" if len(self.forms) > 1 else ""
+                raise Failed(
+                    f"sample '{sample}' differs between {words} "
+                    f"({difference(form, first, second)}{which})"
+                )
+
+
+def load(adapter: Any) -> None:
+    """As a run does it: an adapter need have no `load`."""
+    if hasattr(adapter, "load"):
+        adapter.load()
+
+
+def close(adapter: Any) -> None:
+    """As a run does it: an adapter need have no `close`."""
+    if hasattr(adapter, "close"):
+        adapter.close()
+
+
+def keep(form: AnswerForm, answer: Any) -> Any:
+    """The answer as a run keeps it; None for none."""
+    if answer is None:
+        return None
+    try:
+        return pack(form, answer)
+    except AnswerFault as exc:
+        raise Failed(f"form {form}: {exc.reason}") from exc
+
+
+def difference(form: AnswerForm, a: Any, b: Any) -> str:
+    """How two kept answers differ, in words."""
+    if a is None or b is None:
+        return "one of them is none"
+    if a.data is None:
+        return f"{a.value!r:.40} and {b.value!r:.40}"
+    import numpy as np
+
+    if form == "video":
+        return f"{len(a.data)} and {len(b.data)} bytes"
+    first, second = (np.asarray(unpack(form, data=kept.data)) for kept in (a, b))
+    if first.shape != second.shape:
+        return f"shapes {first.shape} and {second.shape}"
+    most = np.nanmax(np.abs(first.astype(float) - second.astype(float)))
+    return f"max {most:.4g} {'levels' if form == 'image' else 'apart'}"
+
+
+def _words(exc: NotRunnable) -> str:
+    return f"{exc.what} ({exc.cure})" if exc.cure else exc.what

@@ -1,0 +1,148 @@
+"""Checks a plugin: every subject in a process of its own, one record of what came of it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from vgen_eval._version import __version__
+from vgen_eval.errors import UsageError
+from vgen_eval.testing.children import Event, run_subject
+from vgen_eval.testing.record import Check, Conformance, Outcome, files_digest
+from vgen_eval.testing.rules import rules_of
+from vgen_eval.testing.subjects import Subject, list_subjects, list_unused, wanted_checks
+
+if TYPE_CHECKING:
+    from vgen_eval.plugins import Plugin
+
+__all__ = ["TIMEOUT_S", "assert_conforms", "check_plugin"]
+
+TIMEOUT_S = 60.0
+_CHILDREN = 2
+
+
+def check_plugin(
+    name: str,
+    *,
+    only: str | None = None,
+    timeout_s: float = TIMEOUT_S,
+    on_subject: Callable[[str], None] | None = None,
+) -> Conformance:
+    """What the checks of the installed distribution `name` come to; `vgen-eval` is one as well.
+
+    Args:
+        name: the distribution.
+        only: a glob over subjects (`model:*`), checks (`batch_*`) or `subject::check`.
+        timeout_s: seconds that one check may take.
+        on_subject: told each subject when its checks are made, from several threads.
+
+    Raises:
+        UsageError: there is no such plugin, or `only` means no check.
+        BrokenPlugin: its package cannot be found.
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
+    from vgen_eval.plugins import Catalog
+
+    catalog = Catalog.discover()
+    plugin = catalog.plugin(name)
+    started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    package = Subject(kind="package", label="package")
+    events: list[Event] = []
+    hooks: Mapping[str, Any] | None = None
+    if not (only or "").startswith(("model:", "task:")):
+        # alone and first: its time is measured, and what it offers says what else there is
+        events, facts = run_subject(
+            plugin.name, package, wanted_checks(package, only), timeout_s=timeout_s
+        )
+        hooks = facts.get("hooks")
+    subjects = list_subjects(catalog, plugin, hooks)[1:]
+    chosen = [(subject, checks) for subject in subjects if (checks := wanted_checks(subject, only))]
+
+    def make(pair: tuple[Subject, list[str]]) -> list[Event]:
+        found, _ = run_subject(plugin.name, *pair, timeout_s=timeout_s, stop=stop)
+        if on_subject is not None:
+            on_subject(pair[0].label)
+        return found
+
+    stop = threading.Event()
+    with ThreadPoolExecutor(_CHILDREN) as pool:
+        try:
+            results = list(pool.map(make, chosen))
+        except BaseException:  # an interrupt: the pool waits for its threads, and they for children
+            stop.set()
+            raise
+    made = _checks(package, events)
+    for (subject, _), found in zip(chosen, results, strict=True):
+        made += _checks(subject, found)
+    if only is None and hooks is not None:
+        made += _unused(list_unused(catalog, plugin, hooks))
+    if only is not None and not made:
+        raise UsageError(
+            f"'{only}' means no check of '{plugin.name}'",
+            cure=f"subjects: {', '.join(s.label for s in subjects[:8]) or 'package'}",
+        )
+    return _record(plugin, started, made)
+
+
+def _record(plugin: Plugin, checked: str, made: list[Check]) -> Conformance:
+    counts = {outcome: sum(c.outcome == outcome for c in made) for outcome in _OUTCOMES}
+    return Conformance(
+        plugin=plugin.name,
+        version=plugin.version,
+        vgen_eval=__version__,
+        files_digest=files_digest(plugin),
+        checked=checked,
+        passed=counts["passed"],
+        failed=counts["failed"],
+        skipped=counts["skipped"],
+        checks=tuple(made),
+    )
+
+
+_OUTCOMES: tuple[Outcome, ...] = ("passed", "failed", "skipped")
+
+
+def _checks(subject: Subject, events: list[Event]) -> list[Check]:
+    rules = rules_of(subject.kind)
+    return [
+        Check(
+            subject=subject.label,
+            check=event.check,
+            asks=rules[event.check].asks,
+            outcome=_OUTCOMES[("passed", "failed").index(event.outcome)]
+            if event.outcome in _OUTCOMES[:2]
+            else "skipped",
+            detail=event.detail,
+            cure=event.cure,
+        )
+        for event in events
+    ]
+
+
+def _unused(names: list[tuple[str, str]]) -> list[Check]:
+    return [
+        Check(
+            subject=f"{kind}:{name}",
+            check="used",
+            asks="A protocol of the plugin's own cards uses it, so that it can be tried.",
+            outcome="skipped",
+            detail="no task card of this plugin uses it",
+        )
+        for kind, name in names
+    ]
+
+
+def assert_conforms(
+    name: str, *, only: str | None = None, timeout_s: float = TIMEOUT_S
+) -> Conformance:
+    """The record of the plugin's checks; AssertionError, with failures and cures, otherwise."""
+    record = check_plugin(name, only=only, timeout_s=timeout_s)
+    if record.failed:
+        lines = [f"{record.plugin} {record.version}: {record.failed} of the checks failed"]
+        for check in record.failures:
+            lines += [f"  {check.id}: {check.detail}", f"    cure: {check.cure}"]
+        raise AssertionError("\n".join(lines))
+    return record

@@ -1,0 +1,142 @@
+"""What of a plugin is checked: its package, cards, codecs and metrics; nothing is imported here."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from vgen_eval import cards, jsonio
+from vgen_eval.cards.records import AnswerCard, ProtocolCard, TaskCard
+from vgen_eval.discovery import normalise
+from vgen_eval.errors import VgenEvalError
+from vgen_eval.testing.rules import Kind, rules_of
+
+if TYPE_CHECKING:
+    from vgen_eval.plugins import Catalog, Plugin
+
+__all__ = ["Subject", "list_subjects", "list_unused", "wanted_checks"]
+
+Hooks = Mapping[str, Sequence[str]]
+"""Kind of component -> the names a plugin offers."""
+
+
+class Subject(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that is checked, in a process of its own."""
+
+    kind: Kind
+    label: str
+    name: str = ""
+    """Of the card, or of the metric."""
+    task: str = ""
+    protocol: str = ""
+    form: str = ""
+    at: int = 0
+    """Place of the metric among the protocol's."""
+
+
+def wanted_checks(subject: Subject, only: str | None) -> list[str]:
+    """The checks of a subject that a glob means: by subject, by check, or by subject::check."""
+    checks = list(rules_of(subject.kind))
+    if only is None:
+        return checks
+    return [
+        check
+        for check in checks
+        if any(
+            fnmatch.fnmatchcase(text, only)
+            for text in (subject.label, check, f"{subject.label}::{check}")
+        )
+    ]
+
+
+def list_subjects(catalog: Catalog, plugin: Plugin, hooks: Hooks | None) -> list[Subject]:
+    """Every subject; `hooks`: what the package offers, None where it cannot be imported."""
+    found = [Subject(kind="package", label="package")]
+    for kind in ("model", "task"):
+        found += [
+            Subject(kind=kind, label=f"{kind}:{head.name}", name=head.name)
+            for owner, head in catalog.heads(kind)
+            if owner.name == plugin.name
+        ]
+    return found + _parts(catalog, plugin, hooks) if hooks is not None else found
+
+
+def _parts(catalog: Catalog, plugin: Plugin, hooks: Hooks) -> list[Subject]:
+    """Codecs and metrics as the plugin's protocols use them, each use once."""
+    codecs: dict[str, Subject] = {}
+    metrics: dict[str, Subject] = {}
+    for task, name, body in _protocols(catalog, plugin):
+        for answer in body.answers:
+            if any(_is_own(part, kind, plugin, hooks) for kind, part in _names(answer)):
+                key = jsonio.digest(_codec_key(answer, body))
+                label = f"codec:{task}@{name}/{answer.form}"
+                codecs.setdefault(
+                    key,
+                    Subject(kind="codec", label=label, task=task, protocol=name, form=answer.form),
+                )
+        for at, metric in enumerate(body.metrics):
+            if not _is_own(metric.name, "metric", plugin, hooks):
+                continue
+            bare = metric.name.rpartition(":")[2]
+            key = jsonio.digest([bare, msgspec.to_builtins(metric.options), task])
+            taken = {other.label for other in metrics.values()}
+            label = f"metric:{bare}"
+            if label in taken:
+                label = f"metric:{bare}@{task}@{name}"
+            if label in taken:
+                label += f"#{at}"
+            metrics.setdefault(
+                key,
+                Subject(kind="metric", label=label, name=bare, task=task, protocol=name, at=at),
+            )
+    return [*codecs.values(), *metrics.values()]
+
+
+def _codec_key(answer: AnswerCard, body: ProtocolCard) -> object:
+    facts = {key: value for key, value in msgspec.to_builtins(answer).items() if key != "prompt"}
+    return [facts, msgspec.to_builtins(body.input), body.failure_value]
+
+
+def _names(answer: AnswerCard) -> Iterator[tuple[str, str]]:
+    yield "decoder", answer.decoder or answer.form
+    yield "encoder", answer.encoder or answer.form
+
+
+def _protocols(catalog: Catalog, plugin: Plugin) -> Iterator[tuple[str, str, ProtocolCard]]:
+    for owner, head in catalog.heads("task"):
+        if owner.name != plugin.name:
+            continue
+        try:
+            record = cards.load_card(head.path).record
+            assert isinstance(record, TaskCard)
+            bodies = [(name, cards.protocol(record, name)) for name in record.protocols]
+        except VgenEvalError:  # told by cards_valid
+            continue
+        for name, body in bodies:
+            yield head.name, name, body
+
+
+def _is_own(name: str, kind: str, plugin: Plugin, hooks: Hooks) -> bool:
+    distribution, colon, bare = name.rpartition(":")
+    if colon and normalise(distribution) != normalise(plugin.name):
+        return False
+    return bare in hooks.get(kind, ())
+
+
+def list_unused(catalog: Catalog, plugin: Plugin, hooks: Hooks) -> list[tuple[str, str]]:
+    """Decoders, encoders and metrics that no protocol of the plugin uses: kind and name."""
+    used: set[tuple[str, str]] = set()
+    for _, _, body in _protocols(catalog, plugin):
+        used |= {("metric", metric.name.rpartition(":")[2]) for metric in body.metrics}
+        used.add(("decoder", body.failure_value.rpartition(":")[2]))
+        for answer in body.answers:
+            used |= {(kind, name.rpartition(":")[2]) for kind, name in _names(answer)}
+    return [
+        (kind, name)
+        for kind in ("decoder", "encoder", "metric")
+        for name in hooks.get(kind, ())
+        if (kind, name) not in used
+    ]

@@ -1,0 +1,184 @@
+"""A task card on the bench: its reader, its samples, its protocols, its ceiling and floor."""
+
+from __future__ import annotations
+
+import tempfile
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from vgen_eval import cards
+from vgen_eval.cards.records import InputCard, TaskCard
+from vgen_eval.engine.naming import TaskRef
+from vgen_eval.engine.tasks import Codec, Task, open_root, open_task
+from vgen_eval.errors import MissingData, NotRunnable, UsageError
+from vgen_eval.imaging import Image, prepare_image
+from vgen_eval.testing.outcome import Failed, Unavailable, tell
+from vgen_eval.types import Item, Sample, Scene
+
+if TYPE_CHECKING:
+    from vgen_eval.testing.child import Printed
+    from vgen_eval.testing.children import Spec
+
+__all__ = ["TaskBench", "scene_of", "spread"]
+
+MOST_SAMPLES = 20
+MOST_RUN = 5
+"""Samples of the runs of ceiling and floor."""
+CODEC_SAMPLES = 5
+
+
+class TaskBench:
+    """Opens a task as a run does; all of it lazily, so that a fault is its own check's."""
+
+    def __init__(self, spec: Spec, printed: Printed) -> None:  # noqa: ARG002
+        from vgen_eval.plugins import Catalog
+
+        self.catalog = Catalog.discover()
+        self.plugin = self.catalog.plugin(spec.plugin)
+        self.subject = spec.subject
+        name = spec.subject.task or spec.subject.name
+        self.card_name = f"{self.plugin.name}:{name}"
+        self._runs: dict[tuple[str, str, str], Any] = {}
+        self._tasks: dict[str, Task] = {}
+
+    @cached_property
+    def loaded(self) -> cards.LoadedCard:
+        """The task card, read."""
+        return cards.load_card(self.catalog.find("task", self.card_name)[1].path)
+
+    @property
+    def card(self) -> TaskCard:
+        """The task card."""
+        assert isinstance(self.loaded.record, TaskCard)
+        return self.loaded.record
+
+    @cached_property
+    def reader(self) -> Any:
+        """The data set, opened; Unavailable when its data is not here."""
+        data = self.card.dataset
+        try:
+            kind = self.catalog.component("dataset", data.reader, home=self.plugin.name).obj
+            options = cards.convert(kind.Options, data.options, file=self.card_name)
+            return kind(options, root=open_root(data.root, None), folder=self.loaded.path.parent)
+        except NotRunnable as exc:
+            raise Unavailable(_words(exc)) from exc
+
+    @cached_property
+    def items(self) -> list[Item]:
+        """The index; Unavailable when its data is not here."""
+        try:
+            return list(self.reader.index())
+        except NotRunnable as exc:
+            raise Unavailable(_words(exc)) from exc
+
+    @cached_property
+    def samples(self) -> list[Sample]:
+        """Samples spread over the index."""
+        return [self.reader.load(item) for item in spread(self.items, MOST_SAMPLES)]
+
+    def task(self, protocol: str) -> Task:
+        """The task under a protocol, as a run opens it."""
+        if protocol not in self._tasks:
+            ref = TaskRef(
+                name=self.card.task, distribution=self.plugin.name, card=self.card,
+                card_digest=self.loaded.card_digest, folder=self.loaded.path.parent,
+                protocol=protocol, exact=True,
+            )  # fmt: skip
+            try:
+                task = open_task(ref, self.catalog, overrides={}, data_root=None)
+            except (MissingData, UsageError, NotRunnable) as exc:
+                raise Unavailable(f"the task cannot be opened: {exc.what}") from exc
+            self._tasks[protocol] = task
+        return self._tasks[protocol]
+
+    def codec(self, protocol: str, form: str) -> Codec:
+        """Decoder and encoder of a form."""
+        task = self.task(protocol)
+        answer = next(a for a in task.protocol.answers if a.form == form)
+        return task.codec(answer)
+
+    def some(self, count: int = CODEC_SAMPLES) -> list[Sample]:
+        """A few samples; Unavailable when none can be loaded: the task's checks say why."""
+        try:
+            return [self.reader.load(item) for item in spread(self.items, count)]
+        except Unavailable:
+            raise
+        except Exception as exc:
+            raise Unavailable(f"its samples cannot be loaded: {tell(exc)}") from exc
+
+    def run(self, protocol: str, form: str, role: str) -> Any:
+        """The result card of the built-in model of that role, from an ordinary run."""
+        key = (protocol, form, role)
+        if key not in self._runs:
+            from vgen_eval.engine.evaluate import evaluate
+
+            with tempfile.TemporaryDirectory(prefix="vgen-check-run-") as folder:
+                (card,) = evaluate(
+                    tasks=f"{self.card_name}@{protocol}", model=self._bound(role), answer=form,
+                    limit=MOST_RUN, bounds=False, workers=1, output=folder, catalog=self.catalog,
+                    fresh=True,
+                )  # fmt: skip
+                if card.counts.infrastructure:
+                    path = Path(folder, card.run, "scores")
+                    raise Failed(f"{protocol}, {form}: {_first_fault(path)}")
+            self._runs[key] = card
+        return self._runs[key]
+
+    def _bound(self, role: str) -> str:
+        for plugin, head in self.catalog.heads("model"):
+            if plugin.builtin:
+                card = cards.load_card(head.path).record
+                if getattr(card, "role", None) == role:
+                    return f"{plugin.name}:{head.name}"
+        raise Unavailable(f"there is no built-in model of role {role}")
+
+
+def _first_fault(scores: Path) -> str:
+    """The first reason that a run's score lines give."""
+    for path in sorted(scores.glob("*.jsonl")):
+        for line in path.read_bytes().splitlines():
+            record = msgspec.json.decode(line)
+            if record.get("status") in ("error", "timeout"):
+                return f"sample '{record.get('sample')}': {record.get('reason')}"
+    return "attempts failed"
+
+
+def spread(items: list[Any], count: int) -> list[Any]:
+    """At most `count` of them, from the first to the last, evenly."""
+    if len(items) <= count:
+        return list(items)
+    return [items[at * (len(items) - 1) // (count - 1)] for at in range(count)]
+
+
+def scene_of(sample: Sample, rule: InputCard, codec: Codec, *, scale: float = 1.0) -> Scene:
+    """The scene of a sample under an input rule, its picture seen `scale` times as large."""
+    import numpy as np
+
+    fit, choices = codec.answer.fit, codec.answer.choices
+    if not sample.images:
+        blank = Image(np.zeros((0, 0, 3), np.uint8))
+        return Scene(image=blank, size=(0, 0), fields=sample.fields, choices=choices, fit=fit)
+    first = sample.images[0]
+    long_side, size = rule.long_side, rule.size
+    if scale != 1.0:
+        seen, _ = prepare_image(first, long_side=long_side, upsample=rule.upsample, size=size,
+                                fit=rule.fit)  # fmt: skip
+        if size is not None:
+            size = (max(8, round(size[0] * scale)), max(8, round(size[1] * scale)))
+        else:
+            long_side = max(8, round(max(seen.height, seen.width) * scale))
+    shown, box = prepare_image(
+        first, long_side=long_side, upsample=rule.upsample or scale != 1.0, size=size,
+        fit=rule.fit, pad=rule.pad,
+    )  # fmt: skip
+    return Scene(
+        image=shown, size=(first.height, first.width), fields=sample.fields, choices=choices,
+        box=box, fit=fit,
+    )  # fmt: skip
+
+
+def _words(exc: NotRunnable) -> str:
+    return f"{exc.what} ({exc.cure})" if exc.cure else exc.what

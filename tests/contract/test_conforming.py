@@ -1,0 +1,37 @@
+"""What keeps to the contract passes it: the toy, the example that people copy, the built-ins."""
+
+from __future__ import annotations
+
+import pytest
+from contractkit import Make
+from vgen_eval.testing import assert_conforms, check_plugin
+from vgen_eval.testing.rules import KINDS, rules_of
+
+
+def test_the_toy_passes_every_check(toy: Make) -> None:
+    record = assert_conforms(toy())
+    assert (record.plugin, record.version, record.failed) == ("toy-plug", "1.0", 0)
+    skipped = {check.id for check in record.checks if check.outcome == "skipped"}
+    assert skipped == {"model:rules::no_secret"}
+    for kind in KINDS:  # each check was made, in its order
+        made = [check.check for check in record.checks if check.subject.partition(":")[0] == kind]
+        assert made == list(rules_of(kind))
+
+
+def test_the_example_passes(example: str) -> None:
+    record = assert_conforms(example)
+    skipped = {check.id: check.detail for check in record.checks if check.outcome == "skipped"}
+    assert skipped == {
+        "model:mymodel::concurrency": "concurrency is 1",
+        "model:mymodel::no_secret": "its card needs no key",
+        "metric:luma_error::edge_cases": "its truths have no pixels",
+    }
+
+
+@pytest.mark.slow
+def test_the_built_ins_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VGEN_EVAL_PLUGINS", "")
+    record = check_plugin("vgen-eval", timeout_s=300.0)
+    faults = [f"{c.subject}: {c.id}: {c.detail}" for c in record.failures]
+    assert faults == []
+    assert {c.subject.partition(":")[0] for c in record.checks} >= set(KINDS)

@@ -23,9 +23,11 @@ VERBS: Mapping[str, tuple[str, str]] = {
     "run": ("run", "Run tasks with models; the word may be left out."),
     "list": ("listing", "List tasks, models, plugins or components."),
     "show": ("show", "Show a task, a model, a plugin, a component or a run."),
-    "check": ("check", "Check card files: every problem with its line."),
+    "check": ("check", "Check card files, or hold a plugin to its contract."),
+    "task": ("task", "Make a task of a folder of your own pictures and truths."),
     "score": ("score", "Score a run again, or predictions made elsewhere."),
     "runs": ("runs", "List or delete runs."),
+    "plugin": ("plugin", "Start a plugin package of your own."),
     "doctor": ("doctor", "Say what is installed, missing or broken here."),
     "completion": ("completion", "Print or install shell completion."),
 }

@@ -105,8 +105,11 @@ class _Handler(logging.Handler):
             terminal.note(f"{record.levelname.lower()}: more of these go to {path}")
 
 
-def setup(level: str, results: Path) -> None:
-    """Sends log records of this level and above to stderr, tracebacks below the results folder."""
+def setup(level: str, results: Path | None) -> None:
+    """Sends log records of this level and above to stderr, tracebacks below the results folder.
+
+    `results` None: into a folder of their own, for verbs that have no results.
+    """
     release()
     _file.use(results)
     root = logging.getLogger()

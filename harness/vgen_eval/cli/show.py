@@ -89,11 +89,12 @@ def _cards(name: str, catalog: Catalog) -> Iterator[tuple[LoadedCard, str, str |
     """The cards of that name with their distribution and the protocol asked for."""
     from vgen_eval.cards import load_card
     from vgen_eval.engine.models import is_path
+    from vgen_eval.engine.naming import card_file
 
     bare, at, protocol = name.partition("@")
     if is_path(bare):
-        path = Path(bare).expanduser()
-        if path.is_file():
+        path = card_file(bare)
+        if path is not None:
             yield load_card(path), "local", protocol or None
         return
     for kind in ("task",) if at else KINDS:

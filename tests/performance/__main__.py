@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROWS = ("startup", "overhead", "memory", "append", "overlap", "decoding", "others")
+ROWS = ("startup", "overhead", "memory", "append", "overlap", "decoding", "maps", "others")
 
 
 def main() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import skimage.color
 import skimage.filters
 import skimage.measure
 from bench_plugin import NAME, install, mask_task, write_photos
-from figures import Measure, interleave, ratio, report, seconds
+from figures import interleave, ratio, repeated, report, seconds
 from numpy.typing import NDArray
 from vgen_eval.imaging import Image, decode_image
 from vgen_eval.types import NoOptions, Scene
@@ -22,17 +21,6 @@ from vgen_eval.types import NoOptions, Scene
 SIDE = 1024
 PICTURES = 500
 RGB = NDArray[np.uint8]
-
-
-def repeated(work: Callable[[], object], times: int) -> Measure:
-    """Seconds of one call, taken over several."""
-
-    def all_of_them() -> None:
-        for _ in range(times):
-            work()
-
-    measure = seconds(all_of_them)
-    return lambda: measure() / times
 
 
 def smooth_picture(rng: np.random.Generator) -> RGB:

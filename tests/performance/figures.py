@@ -24,6 +24,17 @@ def seconds(work: Callable[[], object]) -> Measure:
     return measure
 
 
+def repeated(work: Callable[[], object], times: int) -> Measure:
+    """Seconds of one call, taken over several."""
+
+    def all_of_them() -> None:
+        for _ in range(times):
+            work()
+
+    measure = seconds(all_of_them)
+    return lambda: measure() / times
+
+
 def interleave(*measures: Measure, rounds: int = ROUNDS, warm: bool = True) -> list[list[float]]:
     """Of each measure its numbers, taken A, B, A, B, ...: noise that drifts falls on all alike.
 

@@ -6,9 +6,18 @@ from collections.abc import Mapping
 
 from vgen_eval.hookspecs import hookimpl
 
-from vgen_eval_plugins import baselines, counting, photographs, segmentation
+from vgen_eval_plugins import (
+    baselines,
+    counting,
+    depth,
+    manifest,
+    normals,
+    samples,
+    segmentation,
+    semantic,
+)
 
-_ROOMS = (counting, segmentation, baselines, photographs)
+_ROOMS = (counting, segmentation, baselines, samples, semantic, depth, normals, manifest)
 
 
 def _gather(kind: str) -> Mapping[str, str]:

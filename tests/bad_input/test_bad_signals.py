@@ -11,7 +11,7 @@ import pytest
 from badkit import COUNTING, TRACEBACK, Done, Shell, lines_of, runs_in, wait_for_lines
 
 WORDS = (*COUNTING, "--model", "plug-bad:slow", "--json")
-SIZE = 11
+SIZE = 13
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def goes_on(shell: Shell, kept: int) -> None:
 
 
 def kept_of(done: Done) -> int:
-    said = re.search(r"^kept (\d+) of 11\. Run the same command to go on\.$", done.err, re.M)
+    said = re.search(r"^kept (\d+) of 13\. Run the same command to go on\.$", done.err, re.M)
     assert said is not None, done
     assert TRACEBACK not in done.err
     return int(said.group(1))

@@ -50,7 +50,7 @@ def test_a_family_narrows_the_tasks(capfd: Output) -> None:
     ("kind", "name"),
     [
         ("models", "classical"), ("suites", "samples"), ("decoders", "red_dots"),
-        ("encoders", "red_dots"), ("metrics", "count_error"), ("datasets", "photographs"),
+        ("encoders", "red_dots"), ("metrics", "count_error"), ("datasets", "samples"),
         ("adapters", "oracle"),
     ],
 )  # fmt: skip

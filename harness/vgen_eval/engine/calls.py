@@ -53,6 +53,7 @@ class Caller:
         self._adapter = adapter
         self._limits = limits
         self._stopping = stopping
+        self._told: set[str] = set()
 
     def __call__(self, requests: Sequence[Request]) -> Iterator[Call]:
         """One Call for each request, as they come; never raises for what the adapter does."""
@@ -112,7 +113,11 @@ class Caller:
             return
         status, kind, reason = _describe(fault)
         if status == "error" and fault is not None and not isinstance(fault, CallError):
-            log.warning("%s: %s", left[0].id, reason, exc_info=fault)
+            # one traceback tells as much as a thousand equal ones
+            log.warning(
+                "%s: %s", left[0].id, reason, exc_info=None if reason in self._told else fault
+            )
+            self._told.add(reason)
         for request in left:
             yield Call(
                 request=request, status=status, kind=kind, reason=reason, tries=tries,

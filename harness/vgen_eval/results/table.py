@@ -66,7 +66,8 @@ class AttemptTable:
             self.statuses[status] = self.statuses.get(status, 0) + 1
             self.state[row] = _STATE[STATUS_GROUP[status]]
             self.missing[row] = status == "missing"
-            for flag in line.get("flags", ()):
+            # a substitute's flags say nothing of an answer
+            for flag in () if line.get("substitute") else line.get("flags", ()):
                 self.flags[flag] = self.flags.get(flag, 0) + 1
             for key, value in line.get("values", {}).items():
                 if key in self.values and value is not None:

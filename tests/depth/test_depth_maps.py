@@ -13,7 +13,7 @@ from vgen_eval.errors import NoValidTarget, Undecodable
 from vgen_eval.imaging import Image, resize
 from vgen_eval.types import Prediction, Scene
 from vgen_eval_plugins.depth.encoders import DepthMapEncoder
-from vgen_eval_plugins.depth.maps import fill_unknown, restore_map
+from vgen_eval_plugins.depth.maps import fill_unknown, resize_map
 from vgen_eval_plugins.depth.native_map import ConstantDepth, DepthMapOptions, NativeDepth
 
 
@@ -112,7 +112,7 @@ def test_resized_maps_stay_within_their_numbers(
     rng = np.random.default_rng(seed)
     answer = rng.uniform(1, 9, (height, width)).astype(np.float32)
     answer[rng.random((height, width)) < 0.3] = np.nan
-    value = restore_map(answer, scene_of(rows, columns).geometry)
+    value = resize_map(answer, (rows, columns))
     assert value.shape == (rows, columns)
     nearest = resize(answer, height=rows, width=columns, kind="labels")
     assert np.isfinite(value[np.isfinite(nearest)]).all()

@@ -231,9 +231,10 @@ def test_values_say_what_they_are() -> None:
     assert list(told) == [
         "mean", "median", "rmse", *LIMITS,
         "pooled_mean", "pooled_median", "pooled_rmse",
-        "pooled_within_11_25", "pooled_within_22_5", "pooled_within_30",
+        "pooled_within_11_25", "pooled_within_22_5", "pooled_within_30", "open",
     ]  # fmt: skip
     assert set(score(*against_facing([1.0]))) == {value.of for value in METRIC.values}
+    assert (told.pop("open").aggregation, METRIC.values[-1].higher_is_better) == ("pooled", False)
     for name, value in told.items():
         assert value.aggregation == ("pooled" if name.startswith("pooled") else "mean")
         assert value.higher_is_better == ("within" in name)

@@ -38,8 +38,10 @@ def test_values_say_what_their_means_are_over() -> None:
         ("image_miou", "miou_in_truth", "mean"),
         ("pixel_accuracy", "pixel_accuracy", "pooled"),
         ("image_pixel_accuracy", "pixel_accuracy", "mean"),
+        ("open", "open", "pooled"),
     ]
-    assert all(v.higher_is_better and (v.low, v.high) == (0.0, 1.0) for v in METRIC.values)
+    assert all((v.low, v.high) == (0.0, 1.0) for v in METRIC.values)
+    assert [v.name for v in METRIC.values if not v.higher_is_better] == ["open"]
 
 
 def test_set_and_picture_means_differ_as_their_names_say() -> None:
@@ -78,9 +80,12 @@ def test_open_pixels_miss_their_class_and_are_nobodys_false_alarm() -> None:
     assert METRIC.class_iou(statistics) == [0.5, 0.5, None]
     assert statistics["pred"] == [1, 1, 0]
     assert METRIC.compute(statistics)["pixel_accuracy"] == 0.5
+    assert METRIC.compute(statistics)["open"] == 0.5
     assert METRIC.flags(statistics) == []
     nothing = score(label_map([-1, -1]), label_map([0, 1], "ab"))
-    assert METRIC.compute(nothing) == {"miou": 0.0, "miou_in_truth": 0.0, "pixel_accuracy": 0.0}
+    assert METRIC.compute(nothing) == {
+        "miou": 0.0, "miou_in_truth": 0.0, "pixel_accuracy": 0.0, "open": 1.0,
+    }  # fmt: skip
 
 
 def test_classes_are_compared_by_name() -> None:
@@ -130,8 +135,8 @@ def test_truth_without_a_known_pixel_is_a_fault_of_the_data() -> None:
 
 def test_nothing_scored_is_undefined() -> None:
     zero = {"n": 0, "intersection": [0], "pred": [0], "target": [0], "correct": 0, "total": 0,
-            "unknown": 0}  # fmt: skip
-    assert METRIC.compute(zero) == {"miou": None, "miou_in_truth": None, "pixel_accuracy": None}
+            "unknown": 0, "open": 0}  # fmt: skip
+    assert set(METRIC.compute(zero).values()) == {None}
     assert METRIC.class_iou(zero) == [None]
 
 

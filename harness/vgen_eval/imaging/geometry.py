@@ -59,17 +59,22 @@ class Geometry(msgspec.Struct, frozen=True, kw_only=True):
         left = (columns - keep) // 2
         return answer[:, left : left + keep]
 
-    def restore(self, answer: NDArray[Any], kind: Kind) -> NDArray[Any]:
-        """An answer of any size (h, w, ...) on the original's grid: bars cut off, then resized."""
+    def crop(self, answer: NDArray[Any]) -> NDArray[Any]:
+        """The part of an answer (h, w, ...) that shows the original, as a view: no bars at all."""
         part = self.cut(answer)
-        if self.box != (0, 0, *self.seen):
-            top, left, height, width = self.box
-            down, right = part.shape[0] / self.seen[0], part.shape[1] / self.seen[1]
-            first = min(round(top * down), part.shape[0] - 1)
-            start = min(round(left * right), part.shape[1] - 1)
-            last = max(first + 1, round((top + height) * down))
-            stop = max(start + 1, round((left + width) * right))
-            part = part[first:last, start:stop]
+        if self.box == (0, 0, *self.seen):
+            return part
+        top, left, height, width = self.box
+        down, right = part.shape[0] / self.seen[0], part.shape[1] / self.seen[1]
+        first = min(round(top * down), part.shape[0] - 1)
+        start = min(round(left * right), part.shape[1] - 1)
+        last = max(first + 1, round((top + height) * down))
+        stop = max(start + 1, round((left + width) * right))
+        return part[first:last, start:stop]
+
+    def restore(self, answer: NDArray[Any], kind: Kind) -> NDArray[Any]:
+        """An answer of any size (h, w, ...) on the original's grid: cropped, then resized."""
+        part = self.crop(answer)
         return resize(part, height=self.original[0], width=self.original[1], kind=kind)
 
     def project(self, target: NDArray[Any], kind: Kind, *, fill: Any) -> NDArray[Any]:

@@ -130,6 +130,7 @@ def _protocol_info(job: Job) -> dict[str, Any]:
         "prompt_text": job.prompt,
         "choices": list(job.codec.answer.choices),
         "input": msgspec.to_builtins(protocol.input),
+        "answer": {"fit": job.codec.answer.fit, "background": list(job.codec.answer.background)},
         "decoder": job.codec.info["decoder"],
         "encoder": job.codec.info["encoder"],
         "metrics": {metric.key: metric.info for metric in job.task.metrics},

@@ -60,12 +60,19 @@ def _headline(card: ResultCard) -> str:
         f"- answered only: {format_value(score.answered_only, score.unit)}",
         f"- ceiling: {_bound(card.ceiling, score)}",
         f"- floor: {_bound(card.floor, score)}",
-        f"- answer form: {card.answer}; prompt: {card.prompt or 'none'}",
+        f"- answer form: {card.answer}{_fit(card)}; prompt: {card.prompt or 'none'}",
         f"- {_state(card)}",
     ]
     if score.reason:
         lines.insert(2, f"- no value: {plain(score.reason)}")
     return "\n".join(lines) + "\n"
+
+
+def _fit(card: ResultCard) -> str:
+    """What was done with answers of another shape, where some came."""
+    fit = card.protocol_info.get("answer", {}).get("fit")
+    flagged = card.counts.flags.get("wrong_aspect", 0)
+    return f" ({flagged} of another shape: {fit})" if fit and flagged else ""
 
 
 def _state(card: ResultCard) -> str:

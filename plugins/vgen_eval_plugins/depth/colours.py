@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from vgen_eval.types import Prediction, Scene
 
-from vgen_eval_plugins.depth.maps import DepthMap, Space, restore_map, summarise
+from vgen_eval_plugins.depth.maps import DepthMap, Space, resize_map, summarise
 from vgen_eval_plugins.depth.polyline import project, unique_colours
 from vgen_eval_plugins.depth.table import DepthColoursOptions, Table
 from vgen_eval_plugins.pictures import channel_range, is_copy, read_rgb
@@ -59,10 +59,11 @@ class DepthColours:
         picture = np.ascontiguousarray(geometry.cut(given))
         if is_copy(picture, scene.image.array):
             flags.append("copied_input")
-        if channel_range(picture) <= CONSTANT_RANGE:
+        painted = np.ascontiguousarray(geometry.crop(given))  # bars are nobody's answer
+        if channel_range(painted) <= CONSTANT_RANGE:
             flags.append("constant")
 
-        colours, index = unique_colours(given)
+        colours, index = unique_colours(painted)
         places, distances = project(colours, self.table.stops)
         numbers = self.table.depth_at(places).astype(np.float32)
         if self.options.max_distance is not None:
@@ -71,7 +72,7 @@ class DepthColours:
         if far > DRIFT_SHARE:
             flags.append("palette_drift")
 
-        values = restore_map(numbers[index], geometry)
+        values = resize_map(numbers[index], scene.size)
         space: Space = "depth" if self.table.is_metric else "relative"
         summary = summarise(values, space)
         summary |= {"far_fraction": round(far, 4), "fit": scene.fit}

@@ -89,11 +89,11 @@ class Luminance:
         geometry, flags = scene.geometry, []
         if geometry.has_other_shape(given.shape):
             flags.append("wrong_aspect")
-        picture = np.ascontiguousarray(geometry.cut(given))
-        coloured = coloured_fraction(picture)
+        painted = np.ascontiguousarray(geometry.crop(given))  # bars are nobody's answer
+        coloured = coloured_fraction(painted)
         if coloured > COLOUR_SHARE:
             flags.append("colour_in_gray")
-        if is_copy(picture, scene.image.array):
+        if is_copy(np.ascontiguousarray(geometry.cut(given)), scene.image.array):
             flags.append("copied_input")
 
         restored = np.ascontiguousarray(geometry.restore(given, "map"))
@@ -101,7 +101,7 @@ class Luminance:
         summary = summarise(values, "relative")
         # brightness never spans more than the widest channel: most pictures need no second look
         if (summary["high"] - summary["low"]) * 255 <= CONSTANT_RANGE + 0.01 and (
-            channel_range(picture) <= CONSTANT_RANGE
+            channel_range(painted) <= CONSTANT_RANGE
         ):
             flags.append("constant")
         summary |= {"coloured_fraction": round(coloured, 4), "fit": scene.fit}

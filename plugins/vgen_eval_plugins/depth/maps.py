@@ -9,9 +9,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from vgen_eval.errors import NoValidTarget, Undecodable
-from vgen_eval.imaging import Geometry
+from vgen_eval.imaging import resize
 
-__all__ = ["DepthMap", "Linear", "Space", "fill_unknown", "known_depth", "restore_map", "summarise"]
+__all__ = ["DepthMap", "Linear", "Space", "fill_unknown", "known_depth", "resize_map", "summarise"]
 
 Space = Literal["relative", "depth", "disparity"]
 Linear = Literal["depth", "disparity"]
@@ -28,16 +28,18 @@ class DepthMap(msgspec.Struct, frozen=True, eq=False):
     of which only the order is known."""
 
 
-def restore_map(values: Map, geometry: Geometry) -> Map:
-    """float32 (h, w) of any size on the original's grid; open pixels (NaN) do not spread.
+def resize_map(values: Map, size: tuple[int, int]) -> Map:
+    """float32 at (height, width) of a map of any size; open pixels (NaN) do not spread.
 
     Bilinear where all pixels that contribute are known; elsewhere the nearest pixel, known or not.
     """
-    smooth = geometry.restore(values, "map")
+    height, width = size
+    smooth = resize(values, height=height, width=width, kind="map")
     spoilt = np.isnan(smooth)
     if not spoilt.any() or smooth is values:
         return smooth
-    return np.where(spoilt, geometry.restore(values, "labels"), smooth)
+    nearest = resize(values, height=height, width=width, kind="labels")
+    return np.where(spoilt, nearest, smooth)
 
 
 def known_depth(target: Any) -> NDArray[np.bool_]:

@@ -89,7 +89,7 @@ class AffineDepth(SumMetric):
     pixel. Under `disparity_lsq_clamped` aligned 1 / depth is at least 1 / the largest valid depth
     of the picture, whatever max_depth is. Pixels that the prediction leaves open leave the fit and
     are scored as the mean of the others; where all are open it is the constant fit, or, without a
-    fit, the mean of the whole map, or min_depth.
+    fit, the mean of the whole map, or min_depth. `open` is their share, over all pictures.
 
     A constant prediction has no line: the mean of the targets stands for it (`degenerate_fit`).
     `inverted`: the fit has the other sign than near = bright (or than `require_polarity`), or than
@@ -106,6 +106,9 @@ class AffineDepth(SumMetric):
         _value("absrel"),
         _value("rmse", unit="m"),
         _value("log10"),
+        Value(
+            name="open", of="open", aggregation="pooled", higher_is_better=False, low=0.0, high=1.0
+        ),
     )
 
     def __init__(self, options: AffineDepthOptions) -> None:
@@ -151,9 +154,12 @@ class AffineDepth(SumMetric):
         }
 
     def compute(self, statistics: Statistics) -> Mapping[str, float | None]:
-        """delta1-3 in 0..1, absrel, rmse in metres, log10; None over no pictures."""
+        """delta1-3 in 0..1, absrel, rmse in metres, log10, open in 0..1; None over no pictures."""
         n = statistics["n"]
-        return {name: statistics[name] / n if n else None for name in NAMES}
+        values: dict[str, float | None] = {
+            name: statistics[name] / n if n else None for name in NAMES
+        }
+        return values | {"open": statistics["open"] / statistics["pixels"] if n else None}
 
     def flags(self, statistics: Statistics) -> Sequence[str]:
         """degenerate_fit and inverted, of one picture's statistics."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from vgen_eval.errors import Undecodable
 from vgen_eval.types import Prediction, Scene
 
-from vgen_eval_plugins.depth.maps import DepthMap, Linear, Space, restore_map, summarise
+from vgen_eval_plugins.depth.maps import DepthMap, Linear, Space, resize_map, summarise
 
 __all__ = ["ConstantDepth", "DepthMapOptions", "NativeDepth"]
 
@@ -75,7 +75,7 @@ class NativeDepth:
         if options.invalid:
             is_open |= np.isin(plane, np.array(options.invalid))
         values[is_open] = np.nan
-        values = restore_map(values, scene.geometry)
+        values = resize_map(scene.geometry.crop(values), scene.size)
         summary = summarise(values, options.space)
         if summary["low"] == summary["high"]:
             flags.append("constant")

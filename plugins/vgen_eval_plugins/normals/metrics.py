@@ -48,7 +48,8 @@ class AngularError(SumMetric):
     `mean`, `median`, `rmse` and `within_*` are of one picture and then averaged, as arXiv
     2605.04566 and Marigold do it; `pooled_*` are over the pixels of all pictures, as DSINE and
     Lotus do it. A pixel that the prediction leaves open counts as 90 degrees and as within no
-    limit. The pooled median comes from bins of 0.1 degree and is within 0.1 of the exact one.
+    limit; `open` is the share of such pixels. The pooled median comes from bins of 0.1 degree and
+    is within 0.1 of the exact one.
     """
 
     version: ClassVar[int] = 1
@@ -56,6 +57,9 @@ class AngularError(SumMetric):
     values: ClassVar[tuple[Value, ...]] = (
         *(_value(name, pooled=False) for name in ("mean", "median", "rmse", *LIMITS)),
         *(_value(name, pooled=True) for name in _POOLED),
+        Value(
+            name="open", of="open", aggregation="pooled", higher_is_better=False, low=0.0, high=1.0
+        ),
     )
 
     class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -114,6 +118,7 @@ class AngularError(SumMetric):
         each = {name: statistics[name] / n for name in ("mean", "median", "rmse", *LIMITS)}
         return {
             **each,
+            "open": statistics["open"] / pixels,
             "pooled_mean": statistics["sum"] / pixels,
             "pooled_median": median_of_bins(
                 np.asarray(statistics["bins"]), exact=statistics["exact"]

@@ -11,10 +11,17 @@ from numpy.typing import NDArray
 from vgen_eval.errors import Undecodable
 from vgen_eval.types import NoOptions, Prediction, Scene
 
-from vgen_eval_plugins.normals.frames import parse_frame, to_house
-from vgen_eval_plugins.normals.vectors import FACING, Normals, normalise, restore_normals
+from vgen_eval_plugins.normals.frames import Frame, parse_frame, to_house
+from vgen_eval_plugins.normals.vectors import (
+    FACING,
+    FACING_AWAY,
+    Normals,
+    away_fraction,
+    normalise,
+    restore_normals,
+)
 
-__all__ = ["FacingNormals", "NormalMap"]
+__all__ = ["FacingNormals", "NormalMap", "describe_axes"]
 
 _WORDS = {"toward": "toward the camera", "away": "away from the camera"}
 
@@ -45,8 +52,7 @@ class NormalMap:
 
     def fields(self, scene: Scene) -> Mapping[str, str]:  # noqa: ARG002
         """{normal_axes}: "x right, y up, z toward the camera"."""
-        pairs = zip("xyz", self.frame.words, strict=True)
-        return {"normal_axes": ", ".join(f"{name} {_WORDS.get(w, w)}" for name, w in pairs)}
+        return {"normal_axes": describe_axes(self.frame)}
 
     def decode(self, answer: Any, scene: Scene) -> Prediction:
         """float32 (H, W, 3) at `scene.size` from floats (H, W, 3) or (3, H, W) of any length.
@@ -67,11 +73,19 @@ class NormalMap:
         opened = np.isnan(normals[..., 0])
         if opened.all() or np.ptp(normals[~opened], axis=0).max() < 1e-3:
             flags.append("constant")
+        if away_fraction(normals) > 0.5:
+            flags.append(FACING_AWAY)
         return Prediction(
             value=normals,
             flags=tuple(flags),
             summary={"open_fraction": round(float(opened.mean()), 6), "frame": str(self.frame)},
         )
+
+
+def describe_axes(frame: Frame) -> str:
+    """ "x right, y up, z toward the camera"."""
+    pairs = zip("xyz", frame.words, strict=True)
+    return ", ".join(f"{name} {_WORDS.get(word, word)}" for name, word in pairs)
 
 
 def _read(answer: Any) -> NDArray[Any]:

@@ -13,7 +13,7 @@ from vgen_eval.types import Prediction, Scene
 
 from vgen_eval_plugins.normals.colours import describe_channels, describe_colours
 from vgen_eval_plugins.normals.frames import Frame, parse_frame
-from vgen_eval_plugins.normals.vectors import Normals
+from vgen_eval_plugins.normals.vectors import FACING_AWAY, Normals
 from vgen_eval_plugins.pictures import RGB, channel_range, is_copy, read_rgb
 
 __all__ = ["RgbNormals"]
@@ -77,14 +77,16 @@ class RgbNormals:
             picture = np.ascontiguousarray(geometry.cut(picture))
         if is_copy(picture, scene.image.array):
             flags.append("copied_input")
-        if channel_range(picture) <= CONSTANT_RANGE:
+        if channel_range(np.ascontiguousarray(geometry.crop(picture))) <= CONSTANT_RANGE:
             flags.append("constant")
 
         shown = np.ascontiguousarray(geometry.restore(picture, "map"))
-        normals, unit, opened = read_vectors(shown, self.frame, self.options.min_length)
+        normals, unit, opened, away = read_vectors(shown, self.frame, self.options.min_length)
         pixels = shown.shape[0] * shown.shape[1]
         if 2 * unit < pixels:
             flags.append("not_unit")
+        if 2 * away > pixels - opened:
+            flags.append(FACING_AWAY)
         return Prediction(
             value=normals,
             flags=tuple(flags),
@@ -97,17 +99,17 @@ class RgbNormals:
         )
 
 
-def read_vectors(picture: RGB, frame: Frame, min_length: float) -> tuple[Normals, int, int]:
-    """Normals of a picture (H, W, 3), the number of vectors of about length 1, and of open ones.
+def read_vectors(picture: RGB, frame: Frame, min_length: float) -> tuple[Normals, int, int, int]:
+    """Normals of a picture (H, W, 3), and the numbers of some of its vectors.
 
-    In units of 1/255 a component is the whole number 2 v - 255, so that lengths are exact.
+    These are of about length 1, open, or pointing away from the camera. In units of 1/255 a component is the whole number 2 v - 255, so that lengths are exact.
     """
     height, width = picture.shape[:2]
     tables = [_table(sign) for _, sign in map(frame.component, range(3))]
     order = [frame.component(axis)[0] for axis in range(3)]
     short, low, high = ((255 * length) ** 2 for length in (min_length, *UNIT))
     normals = np.empty((height, width, 3), np.float32)
-    unit = opened = 0
+    unit = opened = away = 0
     rows = max(1, BLOCK // width)
     for top in range(0, height, rows):
         channels = cv2.split(picture[top : top + rows])
@@ -124,8 +126,9 @@ def read_vectors(picture: RGB, frame: Frame, min_length: float) -> tuple[Normals
             scale[is_short] = np.nan
         for plane in planes:
             np.multiply(plane, scale, out=plane)
+        away += int(np.count_nonzero(planes[2] < 0))
         cv2.merge(planes, normals[top : top + rows])
-    return normals, unit, opened
+    return normals, unit, opened, away
 
 
 def _table(sign: int) -> NDArray[np.float32]:

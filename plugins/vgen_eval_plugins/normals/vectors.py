@@ -9,13 +9,24 @@ import numpy as np
 from numpy.typing import NDArray
 from vgen_eval.types import Scene
 
-__all__ = ["FACING", "Normals", "normalise", "restore_normals", "seen_normals"]
+__all__ = [
+    "FACING",
+    "FACING_AWAY",
+    "Normals",
+    "away_fraction",
+    "normalise",
+    "restore_normals",
+    "seen_normals",
+]
 
 Normals = NDArray[np.float32]
 """(H, W, 3) of length 1, NaN where unknown."""
 
 FACING = (0.0, 0.0, 1.0)
 """Toward the camera, in the house's frame."""
+
+FACING_AWAY = "facing_away"
+"""Flag of an answer most of whose vectors point away from the camera, as nothing visible does."""
 
 FLOOR = 1e-8
 """A vector shorter than this has no direction."""
@@ -35,6 +46,13 @@ def normalise(vectors: NDArray[Any], *, floor: float = FLOOR) -> Normals:
     length = np.sqrt((scaled * scaled).sum(axis=2, keepdims=True))
     length[~(length * largest >= floor)] = np.nan
     return np.asarray(scaled / length, np.float32)
+
+
+def away_fraction(normals: NDArray[Any]) -> float:
+    """Which part of the known vectors (H, W, 3) points away from the camera; 0 of none."""
+    toward = normals[..., 2]
+    known = int(np.count_nonzero(np.isfinite(toward)))
+    return int(np.count_nonzero(toward < 0)) / max(known, 1)
 
 
 def restore_normals(vectors: Normals, scene: Scene) -> Normals:

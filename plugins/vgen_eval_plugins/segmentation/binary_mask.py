@@ -8,6 +8,7 @@ import cv2
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
+from vgen_eval.imaging import resize
 from vgen_eval.types import Prediction, Scene
 
 from vgen_eval_plugins.pictures import (
@@ -88,21 +89,22 @@ class BinaryMask:
         geometry, flags = scene.geometry, []
         if geometry.has_other_shape(picture.shape):
             flags.append("wrong_aspect")
-            picture = np.ascontiguousarray(geometry.cut(picture))
-        far = far_fraction(picture)
+        if is_copy(np.ascontiguousarray(geometry.cut(picture)), scene.image.array):
+            flags.append("copied_input")
+        painted = np.ascontiguousarray(geometry.crop(picture))  # bars are nobody's answer
+        far = far_fraction(painted)
         if far > 0.5:
             flags.append("not_a_mask")
-        if is_copy(picture, scene.image.array):
-            flags.append("copied_input")
 
-        grey = to_grey(picture, self.options.gray)
+        grey = to_grey(painted, self.options.gray)
         threshold = None
-        if self._is_flat(picture, grey):
+        if self._is_flat(painted, grey):
             flags.append("constant")
             # sums are exact; OpenCV's mean of a picture of 127s is a little above 127
             mask = np.full(scene.size, cv2.sumElems(grey)[0] > 127 * grey.size)
         else:
-            mask, threshold = self._cut(geometry.restore(grey, "map"))
+            height, width = scene.size
+            mask, threshold = self._cut(resize(grey, height=height, width=width, kind="map"))
         area = cv2.countNonZero(mask.view(np.uint8)) / mask.size
         return Prediction(
             value=mask,

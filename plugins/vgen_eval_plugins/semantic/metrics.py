@@ -69,6 +69,7 @@ class LabelIoU(SumMetric):
     image_miou      per picture, mean of the classes in its truth; mean over pictures (the per-image
                     numbers of arXiv 2605.04566)
     pixel_accuracy, image_pixel_accuracy   right / known pixels, over the set and per picture
+    open            share of the known pixels that the answers leave open, over the set
     """
 
     version: ClassVar[int] = 1
@@ -80,11 +81,14 @@ class LabelIoU(SumMetric):
         _value("image_miou", "miou_in_truth", "mean"),
         _value("pixel_accuracy", "pixel_accuracy", "pooled"),
         _value("image_pixel_accuracy", "pixel_accuracy", "mean"),
+        Value(
+            name="open", of="open", aggregation="pooled", higher_is_better=False, low=0.0, high=1.0
+        ),
     )
 
     def update(self, pred: LabelMap, target: LabelMap, valid: Any) -> Statistics:
         """n; intersection, pred and target: pixels per class of the target; correct, total;
-        unknown: pixels of classes that the target does not know.
+        unknown: pixels of classes that the target does not know; open: pixels of none.
 
         `valid`: bool (H, W) or None. NoValidTarget when no pixel's class is known; ValueError when
         shapes differ or labels are out of range.
@@ -108,12 +112,13 @@ class LabelIoU(SumMetric):
             "correct": int(own.trace()),
             "total": total,
             "unknown": int(counts[:, size + 1].sum()),
+            "open": int(counts[:, 0].sum()),
         }
 
     def compute(self, statistics: Statistics) -> Mapping[str, float | None]:
-        """miou, miou_in_truth and pixel_accuracy, 0..1; None over no samples."""
+        """miou, miou_in_truth, pixel_accuracy and open, 0..1; None over no samples."""
         if not statistics["total"]:
-            return {"miou": None, "miou_in_truth": None, "pixel_accuracy": None}
+            return {"miou": None, "miou_in_truth": None, "pixel_accuracy": None, "open": None}
         by_class = self.class_iou(statistics)
         seen = [iou for iou in by_class if iou is not None]
         in_truth = [
@@ -125,6 +130,7 @@ class LabelIoU(SumMetric):
             "miou": sum(seen) / len(seen),
             "miou_in_truth": sum(in_truth) / len(in_truth),
             "pixel_accuracy": statistics["correct"] / statistics["total"],
+            "open": statistics["open"] / statistics["total"],
         }
 
     def class_iou(self, statistics: Statistics) -> list[float | None]:

@@ -38,11 +38,21 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
     """Of the file that the options name as `manifest`, one a sample."""
     replacements: Mapping[str, Any] = {}
     """Option -> value, put wherever a part of the protocols has an option of that name."""
+    exchanges: Mapping[str, Mapping[Any, Any]] = {}
+    """Option -> value -> another: put wherever a part has just that value, by its default too."""
+    exchanged_title: str = ""
+    """Title of the protocols in which something was exchanged, where theirs no longer fits."""
+    additions: Mapping[str, Mapping[str, Any]] = {}
+    """Answer form -> option -> value, for decoders that have the option and are not given it."""
     prompts: Mapping[str, Mapping[str, str]] = {}
     """Answer form -> variant -> text, where the other task's prompts speak of its own data."""
     colours: Mapping[str, tuple[int, int, int]] = {}
     """Class -> R, G, B, for pictures of the truth."""
     guessed: tuple[str, ...] = ()
     """What was not said and therefore guessed, a line each."""
+    notes: tuple[str, ...] = ()
+    """What follows from what was said, a line each."""
+    doubts: tuple[str, ...] = ()
+    """What looks wrong in the data and may be right, a line each."""
     left_out: tuple[str, ...] = ()
     """What could not be paired, a line each."""

@@ -77,10 +77,10 @@ def test_a_scale_of_depth_is_for_depth_that_was_made_elsewhere(
     vgen: Command, tmp_path: Path
 ) -> None:
     name = _write(tmp_path / "p.jsonl", ["coins"])
-    for scale, words in (("0.001", "takes no depth_map"), ("0", "--depth-scale: 0 is no number")):
+    for scale, words in (("1/1000", "takes no depth_map"), ("0", "'0' is no number above 0")):
         done = vgen(*WORDS, name, "--depth-scale", scale)
         assert (done.returncode, done.stdout) == (2, "")
         assert words in done.stderr
-    done = vgen("score", "some-run", "--depth-scale", "0")
+    done = vgen("score", "some-run", "--depth-scale", "1/256")
     assert done.returncode == 2
     assert "--depth-scale goes with predictions made elsewhere" in done.stderr

@@ -129,6 +129,32 @@ def test_attempts_folders_and_dots_in_names_find_their_samples(toys: Path) -> No
     assert "stranger" in text
 
 
+@pytest.mark.parametrize("pattern", ["{}_depth.png", "pred-{}.png", "deep/{}_out.png"])
+def test_one_word_more_in_every_name_is_left_out_aloud(
+    toys: Path, caplog: Any, pattern: str
+) -> None:
+    ids = ["a_1", "b", "c"]
+    names = ids if "/" not in pattern else [f"deep/{name}" for name in ids]
+    files = {pattern.format(name): picture(n) for n, name in enumerate(ids)}
+    (card,) = imported(toys, image_task(toys, ids=names), folder_of(toys / "p", files))
+    assert card.counts.statuses == {"ok": 3}
+    assert "in the files' names is left out" in caplog.text
+
+
+@pytest.mark.parametrize("names", [["a_depth", "b_mask"], ["a_1", "b_1"], ["a_depth_x"]])
+def test_names_that_are_no_ids_are_told_beside_one_that_is(toys: Path, names: list[str]) -> None:
+    place = folder_of(toys / "p", {f"{name}.png": picture(0) for name in names})
+    with pytest.raises(MissingData, match=f"found '{names[0]}'") as caught:
+        imported(toys, image_task(toys, ids=["a", "b"]), place)
+    assert "such as 'a.png'" in str(caught.value.cure)
+
+
+def test_a_word_is_left_out_only_where_no_name_is_an_id(toys: Path) -> None:
+    files = {"a.png": picture(0), "b_depth.png": picture(1)}
+    (card,) = imported(toys, image_task(toys, ids=["a", "b"]), folder_of(toys / "p", files))
+    assert (card.counts.missing_ids, card.counts.unknown_ids) == (("b",), ("b_depth",))
+
+
 def test_a_date_in_a_file_name_is_no_attempt_number(toys: Path) -> None:
     place = folder_of(toys / "p", {"s000.20260101.png": picture(0), "s001.png": picture(1)})
     with pytest.raises(UsageError, match=r"s000.20260101.png: attempt 20260101.*1000 at most"):
@@ -249,6 +275,25 @@ def test_files_named_in_lines(toys: Path) -> None:
     jsonl(toys / "p" / "index.jsonl", [{"id": "s000", "output": "no.png"}])
     with pytest.raises(UsageError, match=r"index\.jsonl:1: no file 'no\.png'"):
         imported(toys, image_task(toys, n=2), lines)
+
+
+def test_lines_are_of_the_form_that_they_fit(toys: Path) -> None:
+    answers = [{"form": form, "decoder": "toybench:anything"} for form in ("text", "points")]
+    answers.insert(1, {"form": "image", "decoder": "toybench:anything"})
+    task = kit.task(toys, n=2, protocol={"answers": answers})
+    folder_of(toys / "p", {"s000.png": picture(0), "s001.png": picture(1)})
+    for outputs, form in (
+        (["3", 4], "text"),
+        (["s000.png", "none.png"], "text"),
+        ([[[1, 2]], []], "points"),
+        ([[[1, 2]], "3"], "text"),  # of no one form: the best, and the others are no answers
+        (["s000.png", "s001.png"], "image"),
+        (["s000.png", None], "image"),
+        (["x" * 5000, "a\0.png"], "text"),
+    ):
+        records = [{"id": f"s00{at}", "output": output} for at, output in enumerate(outputs)]
+        (card,) = imported(toys, task, jsonl(toys / "p" / "index.jsonl", records))
+        assert (card.answer, outputs) == (form, outputs)
 
 
 def test_the_same_predictions_are_the_same_run_and_others_are_not(toys: Path) -> None:

@@ -122,8 +122,73 @@ def test_pictures_are_depth_with_a_scale_which_is_part_of_the_model(toys: Path) 
     (again,) = imported(toys, task, place, depth_scale=0.001)
     (other,) = imported(toys, task, place, depth_scale=0.01)
     assert card.run == again.run != other.run
-    (as_image,) = imported(toys, task, place)
+    (as_image,) = imported(toys, task, place, answer="image")
     assert as_image.answer == "image"
+
+
+def grey(*values: int, dtype: Any = np.uint8) -> bytes:
+    return picture(np.resize(np.array(values, dtype), (3, 4)))
+
+
+def palette(*values: int) -> bytes:
+    image = PIL.Image.fromarray(np.resize(np.array(values, np.uint8), (3, 4)))
+    image.putpalette([0, 0, 0, 255, 0, 0, 0, 255, 0])
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("form", "data", "cure"),
+    [
+        ("depth_map", GREY, "--answer depth_map --depth-scale 1/1000"),
+        ("label_map", grey(0, 5, dtype=np.uint16), "--answer label_map"),
+        ("mask", grey(0, 1, dtype=np.uint16), "--answer mask"),
+        ("label_map", grey(0, 1, 2), "--answer label_map"),
+        ("label_map", grey(0, 63, 255), "--answer label_map"),
+        ("label_map", palette(0, 1, 2), "--answer label_map"),
+        ("mask", grey(0, 1), "--answer mask"),
+    ],
+)
+@pytest.mark.parametrize("lines", [False, True])
+def test_pictures_that_may_be_something_else_are_asked_about(
+    toys: Path, form: str, data: bytes, cure: str, lines: bool
+) -> None:
+    task = task_of(toys, "image", form)
+    place = write(toys / "p", s000_png=data, s001_png=data)
+    if lines:
+        text = "".join(f'{{"id": "s00{n}", "output": "s00{n}.png"}}\n' for n in range(2))
+        (place / "index.jsonl").write_text(text)
+    with pytest.raises(UsageError, match="answers painted as pictures, or") as caught:
+        imported(toys, task, place)
+    assert cure in str(caught.value.cure)
+    assert "--answer image" in str(caught.value.cure)
+    assert not (toys / "out" / "runs").exists()
+    (card,) = imported(toys, task, place, answer="image")
+    assert (card.answer, card.counts.statuses) == ("image", {"ok": 2})
+
+
+@pytest.mark.parametrize(
+    ("form", "files"),
+    [
+        ("depth_map", [grey(0, 200)]),
+        ("depth_map", [COLOUR, GREY]),  # one in colours: all are painted
+        ("label_map", [grey(0, 64)]),
+        ("label_map", [grey(1, 2), COLOUR]),
+        ("mask", [grey(0, 255)]),
+        ("mask", [grey(0), grey(0)]),  # nothing found, whatever they are
+        ("mask", [grey(0, 1), grey(0, 255)]),
+        ("mask", [palette(0, 1)]),  # black and red
+        ("normal_map", [GREY]),
+        ("depth_map", [b"no picture", grey(0, 9)]),
+    ],
+)
+def test_pictures_that_are_plain_answers_are_taken(
+    toys: Path, form: str, files: list[bytes]
+) -> None:
+    place = write(toys / "p", **{f"s{at:03d}_png": data for at, data in enumerate(files)})
+    (card,) = imported(toys, task_of(toys, "image", form, n=len(files)), place)
+    assert card.answer == "image"
 
 
 def test_pictures_without_a_scale_are_no_depth_and_the_option_is_named(toys: Path) -> None:

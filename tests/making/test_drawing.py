@@ -38,7 +38,8 @@ def test_numbers_are_a_ramp_and_what_has_no_value_is_no_grey() -> None:
     assert (drawn.picture[0] == NOTHING).all()
     assert drawn.picture[1, 0].tolist() == [0, 0, 0]
     assert drawn.picture[1, -1].tolist() == [255, 255, 255]
-    assert drawn.caption == "30 x 20, 1 to 5"
+    assert drawn.caption == "30 x 20, 1 to 5, bright is larger"
+    assert drawn.legend[0] == ((0, 0, 0), "black: 1")
     assert drawn.legend[-1] == (NOTHING, "no value, 5.0%")
     assert draw(np.full((4, 4), np.nan), PHOTO).caption == "4 x 4, no value"
 

@@ -22,7 +22,7 @@ from vgen_eval.cards import check_card, load_card, protocol
 from vgen_eval.cards.records import TaskCard
 from vgen_eval.engine.evaluate import evaluate
 from vgen_eval.errors import CardError, UsageError
-from vgen_eval.making.new import Made, NewTask, make_task
+from vgen_eval.making.new import FaultyData, Made, NewTask, make_task
 from vgen_eval.plugins import Catalog
 
 CEILING = {"delta1": 0.99, "mean": 2.0, "giou": 0.99, "miou": 0.99, "mae": 0.0}
@@ -104,6 +104,35 @@ def test_classes_get_their_palette_wherever_an_answer_has_one(
                 assert list(answer.options["palette"]) == ["a", "no", "1e3", "{b}"]
 
 
+def test_answers_take_the_frame_of_the_data_where_a_protocol_has_the_houses(
+    tmp_path: Path, catalog: Catalog
+) -> None:
+    make_folder(tmp_path, "normals")
+    hints = {"frame": "right down toward"}
+    card = task_of(make(tmp_path, catalog, family="normals", hints=hints).files["card"])
+    standard, other = card.protocols["standard"], card.protocols["red_left"]
+    assert [a.options["frame"] for a in standard.answers] == ["right down toward"] * 2
+    assert standard.title == "Normals as colours or arrays, x right, y down, z toward the camera"
+    assert str(standard.source).endswith("Changed here: frame right down toward.")
+    assert [a.options["frame"] for a in other.answers] == ["dsine"] * 2
+    assert other.title.startswith("Red to the left")
+
+
+def test_an_option_that_a_card_leaves_at_its_default_is_exchanged_too(
+    tmp_path: Path, catalog: Catalog
+) -> None:
+    make_folder(tmp_path / "a", "normals")
+    path = make(tmp_path / "a", catalog, family="normals").files["card"]
+    path.write_text(path.read_text().replace("frame: opengl", "min_length: 0.5", 1))
+    text = re.sub(r"( +)options:\n +frame: opengl\n", "", path.read_text())
+    path.write_text(text.replace("normals:\n        frame: opengl", "normals: {frame: opengl}"))
+    assert "frame: opengl" not in path.read_text().split("protocols:")[1]
+    make_folder(tmp_path / "b", "normals")
+    hints = {"frame": "opencv"}
+    card = task_of(make(tmp_path / "b", catalog, like=str(path), hints=hints).files["card"])
+    assert {a.options["frame"] for a in card.protocols["standard"].answers} == {"opencv"}
+
+
 def test_a_task_is_not_written_over_unless_forced(tmp_path: Path, catalog: Catalog) -> None:
     make_folder(tmp_path, "counting")
     (tmp_path / "task.yaml").write_text("mine")
@@ -120,10 +149,12 @@ def test_faulty_data_is_told_whole_and_leaves_nothing(tmp_path: Path, catalog: C
     hints = make_folder(tmp_path, "referring")
     save(tmp_path / "targets" / "1.png", np.zeros((5, 6), np.uint8))
     (tmp_path / "targets" / "3.png").write_bytes(b"no picture")
+    save(tmp_path / "images" / "alone.png", make_photo(9))
     before = sorted(tmp_path.iterdir())
-    with pytest.raises(CardError) as caught:
+    with pytest.raises(FaultyData) as caught:
         make(tmp_path, catalog, family="referring", hints=hints)
-    assert [(p.line, p.path) for p in caught.value.problems] == [(2, "1"), (4, "3")]
+    assert [p.file for p in caught.value.problems] == ["targets/1.png", "targets/3.png"]
+    assert caught.value.left_out == ("images/alone.png: no mask file",)
     assert sorted(tmp_path.iterdir()) == before
 
 
@@ -159,6 +190,18 @@ def test_a_card_of_data_can_be_read_by_any_yaml_reader(tmp_path: Path, catalog: 
 
 
 # --- the preview
+
+
+def test_depth_is_shown_with_what_its_greys_mean_and_the_first_metrics_values(
+    tmp_path: Path, catalog: Catalog
+) -> None:
+    hints = make_folder(tmp_path, "depth")
+    page = read_page(make(tmp_path, catalog, family="depth", hints=hints).files["preview"])
+    text = "\n".join(page.shown)
+    assert "bright is larger" in text
+    assert re.search(r"black: [01]\.\d+\nwhite: 3\.\d", text)
+    assert "scored: delta1 " in text
+    assert "depth_space" not in text.partition("scored:")[2].partition("\n")[0]
 
 
 class _Reader(HTMLParser):

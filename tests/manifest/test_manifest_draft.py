@@ -134,7 +134,15 @@ def test_whole_numbers_of_depth_are_asked_about_with_the_likely_answers(tmp_path
 def test_depth_that_looks_like_millimetres_is_told(tmp_path: Path) -> None:
     fill_folder(tmp_path, "images/a.png")
     save(tmp_path / "depth" / "a.npy", DEPTH_M * 1000)
-    assert any("2,500 m: is that so?" in text for text in draft(tmp_path, "depth").guessed)
+    assert any("2,500 m: is that so?" in text for text in draft(tmp_path, "depth").doubts)
+
+
+def test_8_bit_depth_is_asked_about_as_what_it_is(tmp_path: Path) -> None:
+    fill_folder(tmp_path, "images/a.png")
+    save(tmp_path / "depth" / "a.png", np.full((HEIGHT, WIDTH), 200, np.uint8))
+    with pytest.raises(UsageError, match="up to 200: 8-bit depth, 255 steps") as caught:
+        draft(tmp_path, "depth")
+    assert "1/1000" not in str(caught.value.cure)
 
 
 def test_a_frame_is_assumed_aloud_and_checked(tmp_path: Path) -> None:
@@ -143,8 +151,25 @@ def test_a_frame_is_assumed_aloud_and_checked(tmp_path: Path) -> None:
     assert any("opengl" in text for text in draft(tmp_path, "normals").guessed)
     made = draft(tmp_path, "normals", frame="opencv")
     assert made.options["normals"] == {"frame": "opencv"}
+    assert made.exchanges["frame"]["opengl"] == "opencv"
+    assert made.notes[0] == "frame: opencv, x right, y down, z away from the camera"
+    assert "100% of the normals point away" in made.doubts[0]
     with pytest.raises(UsageError, match="--frame"):
         draft(tmp_path, "normals", frame="sideways")
+
+
+def test_normals_that_face_away_are_asked_about_with_the_frames_that_turn_them(
+    tmp_path: Path,
+) -> None:
+    fill_folder(tmp_path, "images/a.png")
+    away = np.tile(np.array([0, 0, -1], np.float32), (HEIGHT, WIDTH, 1))
+    away[:9, :, 2] = 1
+    save(tmp_path / "normals" / "a.npy", away)
+    with pytest.raises(UsageError, match="opengl 62% of the normals point away") as caught:
+        draft(tmp_path, "normals")
+    assert str(caught.value.cure).startswith("--frame opencv (right down away)")
+    assert draft(tmp_path, "normals", frame="opencv").doubts == ()
+    assert "62%" in draft(tmp_path, "normals", frame="opengl").doubts[0]
 
 
 def test_masks_of_known_pixels_stand_beside_the_truth(tmp_path: Path) -> None:
@@ -171,6 +196,63 @@ def test_without_names_the_values_found_are_the_classes(street: Path) -> None:
         "ignore": [255],
     }
     assert any("255" in text for text in made.guessed)
+    # an answer of numbers has those of the files
+    assert made.additions["label_map"] == {"classes": {"class_0": 0, "class_2": 2}, "ignore": [255]}
+    assert "0 class_0, 2 class_2" in made.prompts["label_map"]["mid"]
+
+
+@pytest.mark.parametrize(
+    ("text", "added", "numbered"),
+    [
+        ("0: a\n1: b\n2: c\n", {"ignore": [255]}, "0 a, 1 b, 2 c"),
+        ("0: a\n2: b\n", {"classes": {"a": 0, "b": 2}, "ignore": [255]}, "0 a, 2 b"),
+        ("0: a\n2: b\n9: a\n", {}, "0 a, 1 b"),  # two numbers of one class: the order counts
+    ],
+)
+def test_answers_of_numbers_are_read_as_the_files_are(
+    street: Path, text: str, added: dict[str, Any], numbered: str
+) -> None:
+    path = street / "names.yaml"
+    path.write_text(text)
+    made = draft(street, "semantic", classes=str(path))
+    assert made.additions["label_map"] == added
+    assert numbered in made.prompts["label_map"]["short"]
+
+
+def test_of_two_values_255_is_a_class(tmp_path: Path) -> None:
+    fill_folder(tmp_path, "images/a.png", "labels/a.png")
+    raw = np.zeros((HEIGHT, WIDTH), np.uint8)
+    raw[5:] = 255
+    save(tmp_path / "labels" / "a.png", raw)
+    made = draft(tmp_path, "semantic")
+    assert [c["value"] for c in made.options["labels"]["classes"]] == [0, 255]
+    assert "ignore" not in made.options["labels"]
+
+
+def test_one_class_alone_is_refused_with_the_ways_out(tmp_path: Path) -> None:
+    fill_folder(tmp_path, "images/a.png", "labels/a.png")
+    with pytest.raises(UsageError, match="one class only, value 0") as caught:
+        draft(tmp_path, "semantic")
+    assert "--family referring" in str(caught.value.cure)
+    assert "--classes" in str(caught.value.cure)
+
+
+def test_several_masks_a_picture_are_no_pairs_and_an_example_of_each_is_shown(
+    tmp_path: Path,
+) -> None:
+    fill_folder(tmp_path, "images/a.png", "masks/a_left.png", "masks/a_right.png")
+    with pytest.raises(UsageError, match="nothing belongs together") as caught:
+        draft(tmp_path, "semantic")
+    assert "a picture is called images/a.png" in caught.value.what
+    assert "a labels file is called masks/a_left.png" in caught.value.what
+
+
+def test_every_value_without_a_class_is_in_the_cure(street: Path) -> None:
+    path = street / "names.txt"
+    path.write_text("sky\n")
+    with pytest.raises(UsageError, match="no class has: 2, 255") as caught:
+        draft(street, "semantic", classes=str(path))
+    assert str(caught.value.cure).startswith("--ignore 2 --ignore 255 leaves them out")
 
 
 @pytest.mark.parametrize(

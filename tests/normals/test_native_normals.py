@@ -95,6 +95,14 @@ def test_smooth_normals_survive_a_change_of_size(size: tuple[int, int]) -> None:
     assert angles_between(decode(answer, scene).value, target).mean() < 0.2
 
 
+def test_an_answer_that_faces_away_is_flagged_in_the_frame_that_is_read() -> None:
+    scene = scene_of(20, 30)
+    answer = NormalMapEncoder(Options(frame="opencv")).encode(dome(20, 30), scene)
+    answer[:12] = 0  # open pixels count for neither side
+    assert decode(answer, scene).flags == ("facing_away",)
+    assert decode(answer, scene, frame="opencv").flags == ()
+
+
 def test_opposite_normals_that_meet_in_one_pixel_have_no_mean() -> None:
     answer = np.tile(np.array([1.0, 0.0, 0.0]), (2, 2, 1))
     answer[:, 1] = (-1, 0, 0)

@@ -162,6 +162,18 @@ def test_flags_say_what_an_answer_is_not() -> None:
     assert decode(encode(dome(40, 40), scene_of(40, 40)), scene).flags == ("wrong_aspect",)
 
 
+def test_an_answer_that_faces_away_is_flagged_in_the_frame_that_is_read() -> None:
+    scene = scene_of(30, 40)
+    answer = encode(dome(30, 40), scene, frame="opencv")
+    assert decode(answer, scene).flags == ("facing_away",)
+    assert decode(answer, scene, frame="opencv").flags == ()
+    half = encode(dome(30, 40), scene)
+    half[:15, :, 2] = 0
+    assert decode(half, scene).flags == ()  # over half, not half
+    half[15, 0] = (128, 128, 0)
+    assert decode(half, scene).flags == ("facing_away",)
+
+
 def test_an_answer_of_another_shape_is_stretched_or_cut_as_the_card_says() -> None:
     target = dome(60, 120)
     canvas = np.zeros((120, 120, 3), np.uint8)

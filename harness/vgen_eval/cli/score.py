@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vgen_eval.cli.completing import complete_tasks
+from vgen_eval.cli.fractions import Fraction
 
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog
@@ -34,9 +35,9 @@ USAGE = "vgen-eval score RUN, or score --task NAME --predictions PATH --model-na
 @click.option("--answer", metavar="FORM", help="Their answer form, where a task takes several.")
 @click.option(
     "--depth-scale",
-    type=float,
-    metavar="METRES",
-    help="Metres per unit, where depth is whole numbers (0.001: millimetres).",
+    type=Fraction(),
+    metavar="X",
+    help="Metres a step, where depth is whole numbers: 1/1000 for millimetres.",
 )
 @click.option("--set", "set", multiple=True, metavar="KEY=VALUE", help="Override of the card.")
 @click.option("--data-root", metavar="DIR", help="Folder of the data sets (else $VGEN_DATA).")

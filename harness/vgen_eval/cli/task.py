@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from vgen_eval.cli.fractions import Fraction
 
 if TYPE_CHECKING:
     from vgen_eval.making.new import Made
@@ -39,25 +41,6 @@ class _Group(click.Group):
         return super().resolve_command(ctx, args)
 
 
-class _Number(click.ParamType[float]):
-    """A number above 0, or a fraction: 0.001, 1/256."""
-
-    name = "number"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """The number; click's error for anything else."""
-        above, slash, below = str(value).partition("/")
-        try:
-            number = float(above) / float(below) if slash else float(above)
-        except (ValueError, ZeroDivisionError):
-            number = math.nan
-        if not (math.isfinite(number) and number > 0):
-            self.fail(f"'{value}' is no number above 0, such as 0.001 or 1/256", param, ctx)
-        return number
-
-
 @click.group(
     "task",
     cls=_Group,
@@ -81,12 +64,14 @@ def command(ctx: click.Context) -> None:
 @click.option("--targets", metavar="SUB", help="Sub-folder of the truths (else guessed).")
 @click.option("--valid", metavar="SUB", help="Sub-folder of masks of the pixels that have a truth.")
 @click.option(
-    "--depth-scale", type=_Number(), metavar="X", help="Metres a step: 0.001, or 1/256 as KITTI."
+    "--depth-scale", type=Fraction(), metavar="X", help="Metres a step: 0.001, or 1/256 as KITTI."
 )
 @click.option("--depth-key", metavar="KEY", help="Array of .npz files that hold several.")
-@click.option("--max-depth", type=_Number(), metavar="M", help="Metres; farther is no reading.")
+@click.option("--max-depth", type=Fraction(), metavar="M", help="Metres; farther is no reading.")
 @click.option(
-    "--frame", metavar="NAME", help="Of normals: opengl (default), opencv, or 'right down away'."
+    "--frame",
+    metavar="NAME",
+    help="Of normals and their answers: opengl (default), opencv, or 'right down away'.",
 )
 @click.option(
     "--classes",
@@ -166,17 +151,18 @@ def new(*, folder: str, as_json: bool, log_level: str, **given: Any) -> int:
 def _tell_faults(exc: Any, *, as_json: bool) -> int:
     from vgen_eval.cli import terminal
 
-    problems = exc.problems
+    problems, left_out = exc.problems, getattr(exc, "left_out", ())
     if as_json:
         rows = [
             {"file": p.file, "line": p.line, "path": p.path, "message": p.message} for p in problems
         ]
-        terminal.say_json({"problems": rows})
+        terminal.say_json({"problems": rows, "left_out": list(left_out)})
     else:
         terminal.say(*(terminal.clean(str(problem)) for problem in problems))
+    _tell_left_out(left_out)
     terminal.note(
         f"error: {terminal.plural(len(problems), 'fault')}; nothing was written",
-        "mend these files or move them away, and ask again (lines are those of the new manifest)",
+        "mend these files or move them away, and ask again",
     )
     return FAULTY
 
@@ -186,7 +172,16 @@ def _say_draft(made: Made) -> None:
 
     for guess in made.draft.guessed:
         terminal.say(terminal.clean(f"  guessed   {guess}"))
-    left = made.draft.left_out
+    for note in made.draft.notes:
+        terminal.say(terminal.clean(f"  note      {note}"))
+    for doubt in made.draft.doubts:
+        terminal.note(f"warning: check: {doubt}")
+    _tell_left_out(made.draft.left_out)
+
+
+def _tell_left_out(left: Sequence[str]) -> None:
+    from vgen_eval.cli import terminal
+
     if left:
         terminal.note(f"warning: left out, {len(left):,} in all:")
         terminal.note(*(f"  {line}" for line in left[:SHOWN]))
@@ -244,6 +239,8 @@ def _as_record(made: Made) -> dict[str, Any]:
         **{key: str(path) for key, path in made.files.items()},
         "samples": len(made.draft.lines),
         "guessed": list(made.draft.guessed),
+        "notes": list(made.draft.notes),
+        "check": list(made.draft.doubts),
         "left_out": list(made.draft.left_out),
         "fill_in": [f"dataset.{key}" for key in made.unknown],
         "ceiling": None

@@ -89,10 +89,12 @@ def import_predictions(
     rules = make_rules(forms, answer=answer, depth_scale=depth_scale)
     found = read_predictions(predictions, rules=rules, known=known)
     if not found.entries:
+        wanted = opened.items[0].id if opened.items else "ID"
         raise MissingData(
             f"no_predictions_matched: nothing in {predictions} is of {ref.label}"
             + (f" (found '{found.unknown[0]}', ...)" if found.unknown else ""),
-            cure="files are named <sample id>.png; JSONL lines hold id and output",
+            cure=f"files are named <sample id>.png, such as '{wanted}.png', or all with one word "
+            f"more, '{wanted}_depth.png'; JSONL lines hold id and output",
         )
     settings = Settings(
         tasks=(task,),

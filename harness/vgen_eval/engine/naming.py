@@ -149,13 +149,26 @@ def _find(
     """The card that a name means, and its distribution; last of all, one in a folder so called."""
     try:
         plugin, head = catalog.find("task", name, home=home, notices=notices)
-    except UsageError:
+    except UsageError as exc:
         path = card_file(name) if folders else None
         if path is None or path.name != TASK_CARD:
+            if home is None and folders and ":" not in name:
+                raise UsageError(exc.what, cure=_own_task(name) or exc.cure) from exc
             raise
         notices.append(f"task '{name}' is {path}: no plugin has one of that name")
         return cards.load_card(path), LOCAL
     return cards.load_card(head.path), plugin.name
+
+
+def _own_task(name: str) -> str | None:
+    """How a task of one's own is named, for a name that only its card and the tables have."""
+    folder = name.rpartition("/")[2]
+    path = card_file(f"./{folder}") if folder else None
+    if path is not None and path.name == TASK_CARD:
+        return f"a task of your own is named by its folder or its card: {path}"
+    if name.startswith("my/"):
+        return f"a task of your own is named by its folder or its card: FOLDER/{TASK_CARD}"
+    return None
 
 
 def _named(

@@ -1,7 +1,8 @@
 """Files that another program wrote as answers: which form a suffix speaks for, and how it is read.
 
 A picture may be the answer itself, or a mask, labels, normals or depth in the shape of one. It is
-taken for the latter where that was asked for, or where the protocol takes no picture.
+taken for the latter where that was asked for, or where the protocol takes no picture. What may be
+either is asked about, see `sniffing`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from vgen_eval.engine.sniffing import ask_what_pictures_are
 from vgen_eval.errors import MissingData, Undecodable, UsageError
 from vgen_eval.imaging import (
     decode_depth,
@@ -32,6 +34,7 @@ log = logging.getLogger(__name__)
 _PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff")
 _EXACT = (".png", ".tif", ".tiff")
 """Pictures that keep the numbers they are given."""
+_LABELS = (*_EXACT, ".bmp")
 _ARRAYS = (".npy", ".npz")
 _FLOATS = (*_ARRAYS, ".exr", ".pfm")
 _SUFFIXES: Mapping[AnswerForm, tuple[str, ...]] = {
@@ -47,7 +50,7 @@ _AS_PICTURE: Mapping[AnswerForm, tuple[str, ...]] = {
     "depth_map": _EXACT,
     "normal_map": _PICTURES,
     "mask": _PICTURES,
-    "label_map": (*_EXACT, ".bmp"),
+    "label_map": _LABELS,
 }
 
 
@@ -101,6 +104,14 @@ class FileRules(msgspec.Struct, frozen=True, kw_only=True):
         if form in _AS_PICTURE and not self.pictures:
             return f"{text} ({' '.join(_AS_PICTURE[form])} with --answer {form})"
         return text
+
+    def ask_what_pictures_are(self, form: AnswerForm, files: Sequence[Path], where: Path) -> None:
+        """UsageError where pictures taken as images look like something else that is taken."""
+        if form != "image":
+            return
+        others = [other for other in self.forms if other in ("depth_map", "label_map", "mask")]
+        exact = [file for file in files if file.suffix.lower() in _LABELS]
+        ask_what_pictures_are(exact, others, where=where)
 
     def check_extras(self, form: AnswerForm, files: Iterable[Path]) -> None:
         """MissingExtra when a library that these files need is not installed."""

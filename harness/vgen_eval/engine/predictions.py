@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import msgspec
 from vgen_eval import jsonio
 from vgen_eval.answers import INLINE
 from vgen_eval.engine.prediction_files import FileRules
+from vgen_eval.engine.prediction_names import name_samples
 from vgen_eval.errors import MissingData, UsageError
 from vgen_eval.types import AnswerForm
 
@@ -21,6 +22,11 @@ __all__ = ["Entry", "Predictions", "read_predictions"]
 log = logging.getLogger(__name__)
 
 MAX_ATTEMPTS = 1000
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "text": (str, int, float),
+    "choice": (dict,),
+    "points": (list,),
+}
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -70,7 +76,9 @@ def read_predictions(path: Path, *, rules: FileRules, known: set[str]) -> Predic
     else:
         files = _list_files(path)
         form = rules.choose(files, path)
-        pairs = _take_files(path, files, rules.suffixes(form), known)
+        suffixes = rules.suffixes(form)
+        taken = [file for file in files if file.suffix.lower() in suffixes]
+        pairs = _take_files(path, name_samples(path, taken, known=known))
     entries: dict[tuple[str, int], Entry] = {}
     twice: list[str] = []
     unknown: dict[str, None] = {}
@@ -90,7 +98,9 @@ def read_predictions(path: Path, *, rules: FileRules, known: set[str]) -> Predic
     if twice:
         log.warning("%s: %d exact duplicates count once ('%s', ...)", path, len(twice), twice[0])
     matched = {key: entry for key, entry in entries.items() if key[0] in known}
-    rules.check_extras(form, [entry.file for entry in matched.values() if entry.file])
+    taken = [entry.file for entry in matched.values() if entry.file]
+    rules.ask_what_pictures_are(form, taken, path)
+    rules.check_extras(form, taken)
     return Predictions(form, rules, matched, tuple(unknown))
 
 
@@ -136,9 +146,8 @@ def _take_lines(
     lines: Sequence[_Line], rules: FileRules, path: Path
 ) -> tuple[AnswerForm, Iterator[_Found]]:
     """The form of these lines, and what each holds: a value, or a file that it names."""
-    inline = [form for form in rules.forms if form in INLINE]
-    if inline:
-        form = inline[0]
+    form = _inline_form(lines, rules)
+    if form is not None:
         entries = ((line, _value_entry(form, line.output)) for line in lines)
         return form, ((line.where, line.sample, line.attempt, entry) for line, entry in entries)
     files = [_named_file(line, rules.forms[0]) for line in lines]
@@ -148,6 +157,32 @@ def _take_lines(
         (line.where, line.sample, line.attempt, _file_entry(file) if file else _no_file(line))
         for line, file in zip(lines, files, strict=True)
     )
+
+
+def _inline_form(lines: Sequence[_Line], rules: FileRules) -> AnswerForm | None:
+    """The form that the lines hold themselves, the best that all fit; None where they name files.
+
+    A text that is the name of a file beside it is that file, where the protocol takes such.
+    """
+    inline = [form for form in rules.forms if form in INLINE]
+    outputs = [line.output for line in lines if line.output is not None]
+    files = {s for form in rules.forms if form not in INLINE for s in rules.suffixes(form)}
+    if not inline or (outputs and all(_names_file(line, files) for line in lines)):
+        return None
+    fitting = (form for form in inline if all(isinstance(o, _TYPES[form]) for o in outputs))
+    return next(fitting, inline[0])
+
+
+def _names_file(line: _Line, suffixes: Collection[str]) -> bool:
+    """Is its output the name of a file beside it, or nothing?"""
+    if not isinstance(line.output, str):
+        return line.output is None
+    if Path(line.output).suffix.lower() not in suffixes:
+        return False
+    try:
+        return (line.shard.parent / line.output).is_file()
+    except (OSError, ValueError):  # a text that no file can be called
+        return False
 
 
 def _value_entry(form: AnswerForm, output: Any) -> Entry:
@@ -177,21 +212,12 @@ def _list_files(folder: Path) -> list[Path]:
     return [file for file in sorted(folder.rglob("*")) if file.is_file()]
 
 
-def _take_files(
-    folder: Path, files: Sequence[Path], suffixes: Sequence[str], known: set[str]
-) -> Iterator[_Found]:
-    """Files <id>.png or <id>.<attempt>.png; an id with slashes is a path of folders."""
+def _take_files(folder: Path, named: Iterable[tuple[Path, tuple[str, int]]]) -> Iterator[_Found]:
+    """What each file holds, for its sample and attempt."""
     root = folder.resolve()
-    for file in files:
-        if file.suffix.lower() not in suffixes:
-            continue
+    for file, (sample, attempt) in named:
         if not file.resolve().is_relative_to(root):
             raise UsageError(f"{file}: leads out of {root}")
-        name = file.relative_to(folder).with_suffix("").as_posix()
-        sample, attempt = name, 0
-        stem, dot, number = name.rpartition(".")
-        if name not in known and stem in known and dot and number.isdecimal():
-            sample, attempt = stem, int(number)
         yield str(file), sample, attempt, _file_entry(file)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import yaml
 
 from vgen_eval.cards.digests import spelled
@@ -42,10 +43,21 @@ def make_card(
         key: _home(spelled(body), like.distribution, catalog)
         for key, body in like.card.protocols.items()
     }
+    defaults = _Defaults(like, catalog)
     for body in protocols.values():
         for answer in body["answers"]:
-            if answer["form"] in draft.prompts:
-                answer["prompt"] = dict(draft.prompts[answer["form"]])
+            form = answer["form"]
+            if form in draft.prompts:
+                answer["prompt"] = dict(draft.prompts[form])
+            if form in draft.additions:
+                known = defaults.of("decoder", answer)
+                new = {k: v for k, v in draft.additions[form].items() if k in known}
+                answer["options"] = {**new, **answer.get("options", {})}
+        changed = _exchange(body, draft.exchanges, defaults) if draft.exchanges else {}
+        if changed:
+            said = ", ".join(f"{option} {value}" for option, value in changed.items())
+            body["title"] = draft.exchanged_title or body.get("title", "")
+            body["source"] = f"{body.get('source') or ''} Changed here: {said}.".lstrip()
     return {
         "task": name,
         "version": 1,
@@ -74,6 +86,42 @@ def _replace(protocols: Any, replacements: Mapping[str, Any]) -> Any:
         else _replace(entry, replacements)
         for key, entry in protocols.items()
     }
+
+
+class _Defaults:
+    """Options that decoders and encoders of a card have, with the values they have unsaid."""
+
+    def __init__(self, like: TaskRef, catalog: Catalog) -> None:
+        self._home = HOME if like.distribution == LOCAL else like.distribution
+        self._catalog = catalog
+
+    def of(self, kind: str, answer: Mapping[str, Any]) -> dict[str, Any]:
+        """Option -> default of an answer's decoder or encoder."""
+        name = answer.get(kind) or answer["form"]
+        options = self._catalog.component(kind, name, home=self._home).obj.Options
+        return {field.name: field.default for field in msgspec.structs.fields(options)}
+
+
+def _exchange(
+    body: dict[str, Any], exchanges: Mapping[str, Mapping[Any, Any]], defaults: _Defaults
+) -> dict[str, Any]:
+    """Exchanges options of decoders and encoders in place; those that are new."""
+    changed: dict[str, Any] = {}
+    for answer in body["answers"]:
+        for kind, key in (("decoder", "options"), ("encoder", "encoder_options")):
+            given = answer.get(key, {})
+            if kind == "encoder" and not given:
+                continue  # it takes its decoder's
+            has = defaults.of(kind, answer) | given
+            new = {
+                option: table[has[option]]
+                for option, table in exchanges.items()
+                if option in has and has[option] in table
+            }
+            if new:
+                answer[key] = {**given, **new}
+                changed |= new
+    return changed
 
 
 def _home(body: dict[str, Any], distribution: str, catalog: Catalog) -> dict[str, Any]:

@@ -118,11 +118,15 @@ def _draw_ramp(small: Any, full: Any) -> Drawing:
     grey = np.where(np.isfinite(small), np.nan_to_num(level) * 255, 0).astype(np.uint8)
     picture = np.repeat(grey[:, :, None], 3, axis=2)
     picture[~np.isfinite(small)] = NOTHING
-    legend: list[tuple[Colour, str]] = [((0, 0, 0), f"{low:.4g}"), ((255, 255, 255), f"{high:.4g}")]
+    legend: list[tuple[Colour, str]] = [
+        ((0, 0, 0), f"black: {low:.4g}"),
+        ((255, 255, 255), f"white: {high:.4g}"),
+    ]
     if share:
         legend.append((NOTHING, f"no value, {share:.1%}"))
     span = f"{float(full[known].min()):.4g} to {float(full[known].max()):.4g}"
-    return Drawing(picture=picture, caption=f"{_size(full)}, {span}", legend=tuple(legend))
+    caption = f"{_size(full)}, {span}, bright is larger"
+    return Drawing(picture=picture, caption=caption, legend=tuple(legend))
 
 
 def _draw_vectors(small: Any, full: Any) -> Drawing:

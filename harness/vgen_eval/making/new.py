@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from vgen_eval import jsonio
 from vgen_eval.cards import check_card
 from vgen_eval.drafts import Draft, DraftRequest
 from vgen_eval.engine.naming import TASK_CARD, TaskRef, expand_tasks
-from vgen_eval.errors import CardError, NotRunnable, UsageError
+from vgen_eval.errors import CardError, NotRunnable, Problem, UsageError
 from vgen_eval.making.card import UNKNOWN, make_card, write_yaml
 from vgen_eval.making.placing import placed, refuse_to_overwrite
 
@@ -22,13 +22,21 @@ if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog
     from vgen_eval.results.card import ResultCard
 
-__all__ = ["MEASURED_AT_MOST", "READER", "Made", "NewTask", "make_task"]
+__all__ = ["MEASURED_AT_MOST", "READER", "FaultyData", "Made", "NewTask", "make_task"]
 
 READER = "manifest"
 MANIFEST = "manifest.jsonl"
 PREVIEW = "preview.html"
 MEASURED_AT_MOST = 200
 """Samples of which the ceiling is measured."""
+
+
+class FaultyData(CardError):
+    """Every fault of the data by its file, and with them what could not be paired."""
+
+    def __init__(self, problems: Sequence[Problem], left_out: Sequence[str]) -> None:
+        super().__init__(problems)
+        self.left_out = tuple(left_out)
 
 
 class NewTask(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,7 +77,7 @@ def make_task(
 ) -> Made:
     """Writes card, manifest and preview, and returns what they are; nothing is left of a failure.
 
-    `tell` hears what takes time. UsageError for what cannot be told from the folder, CardError
+    `tell` hears what takes time. UsageError for what cannot be told from the folder, FaultyData
     with every fault of the data.
     """
     folder = asked.folder.expanduser()
@@ -97,7 +105,7 @@ def make_task(
         tell(f"checking the card and {len(draft.lines):,} samples")
         problems = check_card(files["card"], catalog, all_data=True)
         if problems:
-            raise CardError(problems)
+            raise FaultyData([_by_file(p, draft, folder) for p in problems], draft.left_out)
         made = Made(
             name=name,
             like=like.label,
@@ -109,6 +117,17 @@ def make_task(
         with tempfile.TemporaryDirectory(prefix="vgen-task-") as scratch:
             made = _measure(made, catalog, Path(scratch), tell)
     return made
+
+
+def _by_file(problem: Problem, draft: Draft, folder: Path) -> Problem:
+    """A fault of a line, told of the file it is about: the manifest is not there to look at."""
+    if problem.line is None or Path(problem.file).name != MANIFEST:
+        return problem
+    line = draft.lines[problem.line - 1]
+    named = [v for v in line.values() if isinstance(v, str) and (folder / v).is_file()]
+    told = [name for name in named if name in problem.message]
+    file = max(told, key=len) if told else ", ".join(named) or str(line["id"])
+    return Problem(problem.message.removeprefix(f"{file}: "), file=file)
 
 
 def _find_like(asked: NewTask, catalog: Catalog) -> TaskRef:
@@ -221,5 +240,7 @@ def _notes(made: Made) -> list[str]:
     return [
         f"{len(made.draft.lines):,} samples; the first, the middle and the last are shown",
         *made.draft.guessed,
+        *made.draft.notes,
+        *(f"check: {doubt}" for doubt in made.draft.doubts),
         *([f"left out: {left:,}, the first of them: {made.draft.left_out[0]}"] if left else []),
     ]

@@ -71,14 +71,13 @@ def _row(job: Job, sample: Sample, heading: str, colours: Colours) -> Row:
 
 
 def _say_values(job: Job, found: Prediction, sample: Sample) -> str:
-    """What the metrics say of this one sample."""
-    said: list[str] = []
-    for named in job.task.metrics:
-        try:
-            statistics = named.metric.update(found.value, sample.target, sample.valid)
-        except NoValidTarget as exc:
-            return f"not scored: {exc}"
-        values: Mapping[str, Any] = named.metric.compute(statistics)
-        said += [f"{named.prefix}{k} {v:.4g}" for k, v in values.items() if v is not None]
+    """What the protocol's first metric says of this one sample: the one its answers are for."""
+    named = job.task.metrics[0]
+    try:
+        statistics = named.metric.update(found.value, sample.target, sample.valid)
+    except NoValidTarget as exc:
+        return f"not scored: {exc}"
+    values: Mapping[str, Any] = named.metric.compute(statistics)
+    said = [f"{named.prefix}{k} {v:.4g}" for k, v in values.items() if v is not None]
     flags = f" ({', '.join(found.flags)})" if found.flags else ""
     return f"scored: {', '.join(said)}{flags}"

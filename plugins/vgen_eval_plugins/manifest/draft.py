@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
 from vgen_eval.drafts import Draft, DraftRequest
-from vgen_eval.errors import UsageError, nearest
+from vgen_eval.errors import Undecodable, UsageError, nearest
+from vgen_eval.imaging import read_bytes
 
 from vgen_eval_plugins.manifest.files import Folder
 from vgen_eval_plugins.manifest.finding import (
@@ -21,7 +23,7 @@ from vgen_eval_plugins.manifest.finding import (
     pair,
 )
 
-__all__ = ["Paired", "find_images", "find_pairs", "make_draft"]
+__all__ = ["Paired", "find_both", "find_images", "find_pairs", "look_at", "make_draft"]
 
 _IMAGE_FOLDERS = (
     "images", "image", "imgs", "img", "rgb", "rgbs", "photos", "photo", "pictures", "picture",
@@ -54,11 +56,21 @@ _FIELD_WORDS: Mapping[str, frozenset[str]] = {
 }  # fmt: skip
 
 
+CURE = (
+    "a truth has the name of its picture, one each: images/a.jpg and targets/a.png, or a.jpg and "
+    "a_{family}.png; --images and --targets name the folders"
+)
+LOOKED_AT = 20
+"""Files that are opened to tell how all of them are written."""
+
+
 class Paired(msgspec.Struct, frozen=True):
     """Pictures with their truths, and what is to be said of how they were found."""
 
     images: Found
     of: Mapping[str, str]
+    valid: Mapping[str, str]
+    """Picture -> its mask of known pixels, where there is one."""
     guessed: tuple[str, ...]
     left_out: tuple[str, ...]
 
@@ -66,25 +78,25 @@ class Paired(msgspec.Struct, frozen=True):
         """A sample's id: the picture's name below its folder, without suffix."""
         return self.images.stem(image)
 
-    def lines(self, field: str, more: Mapping[str, str]) -> tuple[dict[str, Any], ...]:
-        """A line a pair; `more`: picture -> its mask of known pixels."""
+    def lines(self, field: str) -> tuple[dict[str, Any], ...]:
+        """A line a pair, the truth in this field."""
         made = []
         for image, target in self.of.items():
             line = {"id": self.name_of(image), "image": image, field: target}
-            if image in more:
-                line["valid"] = more[image]
+            if image in self.valid:
+                line["valid"] = self.valid[image]
             made.append(line)
         return tuple(made)
 
 
 def make_draft(request: DraftRequest) -> Draft:
     """The draft of a folder; UsageError, with what to say, where it cannot be told."""
-    from vgen_eval_plugins.manifest import draft_maps, draft_queries
+    from vgen_eval_plugins.manifest import draft_labels, draft_maps, draft_queries
 
     families: Mapping[str, Callable[[DraftRequest, Folder], Draft]] = {
         "depth": draft_maps.draft_depth,
         "normals": draft_maps.draft_normals,
-        "semantic": draft_maps.draft_semantic,
+        "semantic": draft_labels.draft_semantic,
         "referring": draft_queries.draft_referring,
         "counting": draft_queries.draft_counting,
     }
@@ -99,8 +111,7 @@ def make_draft(request: DraftRequest) -> Draft:
         raise UsageError(
             f"{request.folder}: nothing belongs together"
             + (f": {draft.left_out[0]}" if draft.left_out else ""),
-            cure="a truth has the name of its picture: images/a.jpg and targets/a.png, or "
-            f"a.jpg and a_{request.family}.png; --images and --targets name the folders",
+            cure=CURE.format(family=request.family),
         )
     return draft
 
@@ -117,14 +128,48 @@ def find_images(request: DraftRequest, folder: Folder) -> tuple[Found, list[str]
     return found, guessed, refused
 
 
-def find_pairs(
-    request: DraftRequest, folder: Folder, field: str, *, what: str | None = None
-) -> Paired:
-    """Every picture with the file that holds its truth."""
+def find_pairs(request: DraftRequest, folder: Folder, field: str) -> Paired:
+    """Every picture with the file that holds its truth; UsageError when there is no pair."""
     images, targets, guessed, refused = find_both(request, folder, field)
     noise = _IMAGE_WORDS | _TARGET_WORDS | _FIELD_WORDS[field]
-    pairs = pair(images, targets, noise=noise, what=what or field)
-    return Paired(images, pairs.of, tuple(guessed), (*refused, *pairs.left_out))
+    pairs = pair(images, targets, noise=noise, what=field)
+    left_out = [*refused, *pairs.left_out]
+    if not pairs.of:
+        raise _nothing_paired(request, images, targets, left_out, what=field)
+    valid, more, without = _find_valid(request, folder, images)
+    return Paired(images, pairs.of, valid, (*guessed, *more), (*left_out, *without))
+
+
+def look_at(
+    folder: Folder, names: Iterable[str], *, most: int = LOOKED_AT
+) -> Iterator[tuple[str, bytes]]:
+    """Names and bytes of some of these files, evenly spaced; what is faulty is told later."""
+    every = list(names)
+    step = max(1, len(every) // most)
+    for name in every[::step][:most]:
+        try:
+            data = read_bytes(Path(folder.find(name).path))
+        except Undecodable:
+            continue
+        yield name, data
+
+
+def _nothing_paired(
+    request: DraftRequest,
+    images: Found,
+    targets: Found,
+    left_out: Sequence[str],
+    *,
+    what: str,
+) -> UsageError:
+    sides = [f"a {kind} is called {found.names[0]}" for kind, found in (
+        ("picture", images), (f"{what} file", targets)) if found.names]  # fmt: skip
+    sides += [] if targets.names else [f"no {what} file was found"]
+    several = [line for line in left_out if f" {what} files: " in line]
+    return UsageError(
+        f"{request.folder}: nothing belongs together: {'; '.join([*sides, *several[:1]])}",
+        cure=CURE.format(family=what),
+    )
 
 
 def find_both(
@@ -155,7 +200,7 @@ def find_both(
     return images, targets, guessed, refused
 
 
-def find_valid(
+def _find_valid(
     request: DraftRequest, folder: Folder, images: Found
 ) -> tuple[Mapping[str, str], list[str], list[str]]:
     """Picture -> mask of known pixels where there are such, what was guessed, what is left out."""

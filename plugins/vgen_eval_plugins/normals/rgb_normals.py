@@ -102,7 +102,8 @@ class RgbNormals:
 def read_vectors(picture: RGB, frame: Frame, min_length: float) -> tuple[Normals, int, int, int]:
     """Normals of a picture (H, W, 3), and the numbers of some of its vectors.
 
-    These are of about length 1, open, or pointing away from the camera. In units of 1/255 a component is the whole number 2 v - 255, so that lengths are exact.
+    These are of about length 1, open, or pointing away from the camera. In units of 1/255 a
+    component is the whole number 2 v - 255, so that lengths are exact.
     """
     height, width = picture.shape[:2]
     tables = [_table(sign) for _, sign in map(frame.component, range(3))]

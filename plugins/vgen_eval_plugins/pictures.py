@@ -1,4 +1,4 @@
-"""What the families ask of an answered picture: is it one, is it flat, a copy."""
+"""What the families ask of an answer: is it a picture, is it flat, a copy, of another size."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 from vgen_eval.errors import Undecodable
+from vgen_eval.types import Scene
 
 __all__ = [
     "channel_range",
     "is_copy",
     "read_rgb",
     "resize",
+    "size_flags",
 ]
 
 RGB = NDArray[np.uint8]
@@ -36,12 +38,22 @@ def read_rgb(answer: Any) -> RGB:
 
 
 def resize(picture: NDArray[Any], *, height: int, width: int) -> NDArray[Any]:
-    """(height, width) version: pixel areas averaged when it shrinks, bilinear when it grows."""
+    """(height, width) version: pixel areas averaged when it shrinks, bilinear when it grows.
+
+    Not `imaging.resize`: what a photograph gains by cubic growth are rims around marks on it.
+    """
     if picture.shape[:2] == (height, width):
         return picture
     shrinks = height * width < picture.shape[0] * picture.shape[1]
     method = cv2.INTER_AREA if shrinks else cv2.INTER_LINEAR
     return np.asarray(cv2.resize(picture, (width, height), interpolation=method))
+
+
+def size_flags(array: NDArray[Any], scene: Scene) -> list[str]:
+    """`resized` and `wrong_aspect` of a native answer (H, W, ...), beside the picture seen."""
+    seen = (scene.image.height, scene.image.width)
+    flags = ["resized"] if array.shape[:2] != seen else []
+    return [*flags, "wrong_aspect"] if scene.geometry.has_other_shape(array.shape) else flags
 
 
 def channel_range(picture: RGB) -> int:

@@ -120,7 +120,7 @@ def test_what_a_card_names_and_nobody_has_is_a_usage_error(cards: Shell) -> None
 
 def test_annotations_outside_of_the_cards_folder_are_not_read(cards: Shell) -> None:
     write(cards.folder / "out.yaml", GOOD.replace("counting.jsonl", "../../../etc/passwd"))
-    cards("--tasks", "out.yaml", "--model", "copy").refuses(2, "leads out of the card's folder")
+    cards("--tasks", "out.yaml", "--model", "copy").refuses(2, "leads out of")
 
 
 def test_a_folder_a_pipe_and_nothing_are_no_card_files(cards: Shell) -> None:

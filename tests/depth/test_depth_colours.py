@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from vgen_eval.cards import convert
 from vgen_eval.errors import CardError, Undecodable
-from vgen_eval.imaging import Image
+from vgen_eval.imaging import Fit, Image
 from vgen_eval.types import Prediction, Scene
 from vgen_eval_plugins.depth.colours import DepthColours
 from vgen_eval_plugins.depth.encoders import DepthColoursEncoder
@@ -238,3 +238,18 @@ def test_tables_that_cannot_be_are_refused(wrong: dict[str, Any], message: str) 
 def test_options_survive_a_round_trip() -> None:
     read = convert(DepthColoursOptions, {"colours": [[1, 2, 3], "#aabbcc"]}, file="card.yaml")
     assert msgspec.convert(msgspec.to_builtins(read), DepthColoursOptions) == read
+
+
+@pytest.mark.parametrize("fit", ["stretch", "letterbox"])
+def test_black_bars_are_no_drift_from_the_table(fit: Fit) -> None:
+    table = options(("#ff8080", "#80ff80"), (1.0, 5.0))
+    depth = np.linspace(1, 5, 5000, dtype=np.float32).reshape(50, 100)
+    between_bars = np.zeros((100, 100, 3), np.uint8)
+    between_bars[25:75] = DepthColoursEncoder(table).encode(depth, scene_of(50, 100))
+    if fit == "stretch":  # the picture that was shown has the bars
+        shown = msgspec.structs.replace(scene_of(100, 100, (50, 100)), box=(25, 0, 50, 100))
+    else:  # the answer alone has them
+        shown = msgspec.structs.replace(scene_of(50, 100), fit="letterbox")
+    prediction = decode(between_bars, shown, table)
+    assert "palette_drift" not in prediction.flags
+    assert prediction.summary["far_fraction"] == 0

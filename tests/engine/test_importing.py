@@ -165,7 +165,7 @@ def test_links_and_paths_that_lead_out_are_refused(toys: Path) -> None:
     (toys / "secret.png").write_bytes(picture(1))
     place = folder_of(toys / "p", {"s001.png": picture(1)})
     (place / "s000.png").symlink_to(toys / "secret.png")
-    with pytest.raises(UsageError, match=r"s000\.png: leads out of"):
+    with pytest.raises(UsageError, match=r"s000\.png: .*leads out of"):
         imported(toys, image_task(toys), place)
     for name in ("../secret.png", str(toys / "secret.png")):
         lines = jsonl(toys / "q" / "a.jsonl", [{"id": "s000", "output": name}])

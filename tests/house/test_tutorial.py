@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 from cleanroom import CleanRoom
-from tutorial import PAGE, Block, Session, read_blocks, same
+from tutorial import PAGE, Block, Console, read_blocks, same
 
 
 @pytest.mark.slow
 def test_the_blocks_run_in_order_and_print_what_the_page_shows(tmp_path: Path) -> None:
     (tmp_path / "room").mkdir()
     (tmp_path / "here").mkdir()
-    session = Session(tmp_path / "here", CleanRoom(tmp_path / "room"))
+    console = Console(tmp_path / "here", CleanRoom(tmp_path / "room"))
     printed = ""
     for block in read_blocks(PAGE.read_text(encoding="utf-8")):
         if block.kind == "text":
@@ -22,7 +22,7 @@ def test_the_blocks_run_in_order_and_print_what_the_page_shows(tmp_path: Path) -
                 "python tests/house/tutorial.py writes it"
             )
         elif block.runs:
-            printed = session.execute(block)
+            printed = console.execute(block)
 
 
 def test_every_block_is_of_a_known_kind_and_few_are_not_run() -> None:
@@ -33,16 +33,16 @@ def test_every_block_is_of_a_known_kind_and_few_are_not_run() -> None:
 
 
 def test_a_block_that_fails_is_named_by_its_line(tmp_path: Path, clean_room: CleanRoom) -> None:
-    session = Session(tmp_path, clean_room)
+    console = Console(tmp_path, clean_room)
     with pytest.raises(AssertionError, match=r"tutorial\.md:7: exit 3"):
-        session.execute(Block("bash", "exit 3\n", runs=True, line=7, start=0, end=0))
+        console.execute(Block("bash", "exit 3\n", runs=True, line=7, start=0, end=0))
 
 
 def test_the_folder_of_one_block_is_that_of_the_next(tmp_path: Path, clean_room: CleanRoom) -> None:
-    session = Session(tmp_path, clean_room)
+    console = Console(tmp_path, clean_room)
     first = Block("bash", "mkdir a && cd a && echo x\n", runs=True, line=1, start=0, end=0)
-    assert session.execute(first) == "x\n"
-    assert session.folder == (tmp_path / "a").resolve()
+    assert console.execute(first) == "x\n"
+    assert console.folder == (tmp_path / "a").resolve()
 
 
 def test_outputs_differ_in_numbers_and_agree_whatever_the_time() -> None:

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from cleanroom import ROOT, CleanRoom
 
-__all__ = ["PAGE", "Block", "Session", "as_page", "read_blocks", "same"]
+__all__ = ["PAGE", "Block", "Console", "as_page", "read_blocks", "same"]
 
 PAGE = ROOT / "docs" / "tutorial.md"
 NOT_RUN = "*Not run by the tests"
@@ -55,7 +55,7 @@ def read_blocks(page: str) -> list[Block]:
     return blocks
 
 
-class Session:
+class Console:
     """A folder in which blocks are executed one after the other."""
 
     def __init__(self, folder: Path, room: CleanRoom) -> None:
@@ -124,12 +124,12 @@ def main() -> None:
         place = Path(folder)
         (place / "room").mkdir()
         (place / "here").mkdir()
-        session = Session(place / "here", CleanRoom(place / "room"))
+        console = Console(place / "here", CleanRoom(place / "room"))
         for block in read_blocks(page):
             if block.kind == "text":
                 outputs[block.line] = printed
             elif block.runs:
-                printed = session.execute(block)
+                printed = console.execute(block)
     PAGE.write_text(as_page(page, outputs), encoding="utf-8")
 
 

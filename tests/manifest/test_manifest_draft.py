@@ -14,9 +14,9 @@ from vgen_eval.cards import convert
 from vgen_eval.drafts import Draft, DraftRequest
 from vgen_eval.errors import UsageError
 from vgen_eval.prompting import fill
+from vgen_eval_plugins.colours import as_rgb
 from vgen_eval_plugins.manifest.palette import make_palette
 from vgen_eval_plugins.manifest.reader import Manifest
-from vgen_eval_plugins.semantic.colours import as_rgb
 from vgen_eval_plugins.semantic.nearest_colour import NearestColourOptions
 
 DEPTH_M = np.full((HEIGHT, WIDTH), 2.5, np.float32)
@@ -128,6 +128,10 @@ def test_whole_numbers_of_depth_are_asked_about_with_the_likely_answers(tmp_path
     assert "--depth-scale 1/256 as KITTI (up to 19.5 m)" in str(caught.value.cure)
     made = draft(tmp_path, "depth", depth_scale=0.001)
     assert made.options["depth"] == {"scale": 0.001, "invalid": [65535]}
+    assert any(note.startswith("no reading: 0 and 65535") for note in made.guessed)
+    said = draft(tmp_path, "depth", depth_scale=0.001, ignore=(7,))
+    assert said.options["depth"] == {"scale": 0.001, "invalid": [7]}
+    assert not any(note.startswith("no reading") for note in said.guessed)
     assert any("65535" in text for text in made.guessed)
 
 

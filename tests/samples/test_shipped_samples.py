@@ -42,11 +42,9 @@ def test_shipped_samples_all_load_and_number_what_the_card_says(name: str) -> No
 
 @pytest.mark.parametrize("kind", ["depth", "normals"])
 def test_shipped_depth_and_normals_are_of_the_motorcycle_and_of_scenes(kind: str) -> None:
-    options = {"annotations": f"{kind}.jsonl", "kind": kind, "scenes": "scenes.json"}
-    data = Samples(
-        convert(Samples.Options, options, file=kind), root=None, folder=CARDS / "samples"
-    )
+    data = sample_reader(kind)
     items = data.index()
+    assert len(items) == card(kind).dataset.n
     assert [item.group for item in items].count("motorcycle") == 4
     assert len({item.group for item in items}) == len(items) - 3
     for item in items:
@@ -66,8 +64,7 @@ def test_shipped_depth_and_normals_are_of_the_motorcycle_and_of_scenes(kind: str
 
 
 def test_the_motorcycles_floor_and_wall_face_up_and_forth() -> None:
-    options = {"annotations": "normals.jsonl", "kind": "normals", "scenes": "scenes.json"}
-    data = Samples(convert(Samples.Options, options, file="x"), root=None, folder=CARDS / "samples")
+    data = sample_reader("normals")
     normals = data.load(data.index()[0]).target
     floor = np.nanmedian(normals[420:490, 100:350], axis=(0, 1))
     box = np.nanmedian(normals[60:100, 530:570], axis=(0, 1))  # cardboard on a shelf

@@ -13,8 +13,8 @@ from vgen_eval.errors import CardError, Undecodable
 from vgen_eval.imaging import Image
 from vgen_eval.prompting import fill
 from vgen_eval.types import Prediction, Scene
+from vgen_eval_plugins.colours import Paint, as_rgb
 from vgen_eval_plugins.semantic.colour_table import ColourTable
-from vgen_eval_plugins.semantic.colours import Paint, as_rgb
 from vgen_eval_plugins.semantic.encoders import NearestColourEncoder
 from vgen_eval_plugins.semantic.labels import LabelMap
 from vgen_eval_plugins.semantic.nearest_colour import NearestColour, NearestColourOptions

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from vgen_eval.cli.verbs import VerbGroup
 from vgen_eval.scaffold import KINDS
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-VERBS = ("new",)
 _MAIN_FILE = {
     "model": "model.py",
     "task": "cards/shapes.yaml",
@@ -24,26 +24,9 @@ _MAIN_FILE = {
 }
 
 
-class _Group(click.Group):
-    """Says what is near a word that is no verb."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does it, with our own words."""
-        if args[0] not in VERBS and not ctx.resilient_parsing:
-            from vgen_eval.errors import UsageError, nearest
-
-            raise UsageError(
-                f"no verb 'plugin {args[0]}'.{nearest(args[0], VERBS)}",
-                cure="vgen-eval plugin --help shows them all",
-            )
-        return super().resolve_command(ctx, args)
-
-
 @click.group(
     "plugin",
-    cls=_Group,
+    cls=VerbGroup,
     invoke_without_command=True,
     subcommand_metavar="VERB [OPTIONS]",
     options_metavar="",

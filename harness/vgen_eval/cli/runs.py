@@ -8,31 +8,14 @@ from typing import Any
 
 import click
 
+from vgen_eval.cli.verbs import VerbGroup
+
 __all__ = ["command"]
-
-VERBS = ("list", "rm")
-
-
-class _Group(click.Group):
-    """Says what is near a word that is no verb."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does it, with our own words."""
-        if args[0] not in VERBS and not ctx.resilient_parsing:
-            from vgen_eval.errors import UsageError, nearest
-
-            raise UsageError(
-                f"no verb 'runs {args[0]}'.{nearest(args[0], VERBS)}",
-                cure="vgen-eval runs --help shows them all",
-            )
-        return super().resolve_command(ctx, args)
 
 
 @click.group(
     "runs",
-    cls=_Group,
+    cls=VerbGroup,
     invoke_without_command=True,
     subcommand_metavar="VERB [OPTIONS]",
     options_metavar="",

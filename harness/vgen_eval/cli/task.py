@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vgen_eval.cli.fractions import Fraction
+from vgen_eval.cli.verbs import VerbGroup
 
 if TYPE_CHECKING:
     from vgen_eval.making.new import Made
@@ -24,26 +25,9 @@ VALUES_SHOWN = 5
 FAULTY = 2
 
 
-class _Group(click.Group):
-    """Says what is near a word that is no verb."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does it, with our own words."""
-        if args[0] not in VERBS and not ctx.resilient_parsing:
-            from vgen_eval.errors import UsageError, nearest
-
-            raise UsageError(
-                f"no verb 'task {args[0]}'.{nearest(args[0], VERBS)}",
-                cure="vgen-eval task new --help says how a task is made",
-            )
-        return super().resolve_command(ctx, args)
-
-
 @click.group(
     "task",
-    cls=_Group,
+    cls=VerbGroup,
     invoke_without_command=True,
     subcommand_metavar="VERB [OPTIONS]",
     options_metavar="",

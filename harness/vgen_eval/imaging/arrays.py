@@ -77,7 +77,6 @@ def _load_npy(data: bytes, *, what: str, limit: int) -> NDArray[Any]:
 
 def _load_npz(data: bytes, *, what: str, key: str | None) -> NDArray[Any]:
     import zipfile
-    import zlib
 
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -86,8 +85,10 @@ def _load_npz(data: bytes, *, what: str, key: str | None) -> NDArray[Any]:
             check_bytes(member.file_size, what=f"{what}: {member.filename}", limit=MAX_UNPACKED)
             with archive.open(member) as file:
                 inner = file.read(member.file_size)
-    # a broken or encrypted archive, or a way of packing that is not built in
-    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, RuntimeError) as exc:
+    except Undecodable:
+        raise
+    # broken, encrypted, or packed in a way that is not built in: every unpacker has its own errors
+    except Exception as exc:
         raise Undecodable(f"{what}: not an array file: {_words(exc)}") from exc
     return _load_npy(inner, what=f"{what}: {member.filename}", limit=MAX_UNPACKED)
 

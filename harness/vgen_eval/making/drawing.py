@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from vgen_eval.imaging import resize
+from vgen_eval.imaging import Colour, resize
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     RGB = NDArray[np.uint8]
 
 __all__ = ["LONG_SIDE", "Drawing", "draw"]
-
-Colour = tuple[int, int, int]
 
 LONG_SIDE = 480
 """Pixels at most, so that a page of twelve pictures stays small."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from vgen_eval.answers import AnswerFault, pack, unpack
 from vgen_eval.engine.request import prepare
 from vgen_eval.errors import BadSample, NoValidTarget, Undecodable
+from vgen_eval.imaging import Colour
 from vgen_eval.making.drawing import draw
 from vgen_eval.making.page import Panel, Row, render
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["make_preview", "pick"]
 
-Colours = Mapping[str, tuple[int, int, int]]
+Colours = Mapping[str, Colour]
 
 
 def pick(count: int) -> list[int]:

@@ -56,7 +56,7 @@ class Flaky(BaseAdapter):
     times; no_output: none at all; garbage_bytes: bytes that are no file.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     Options: ClassVar[type[msgspec.Struct]] = FlakyOptions
     forms: ClassVar[tuple[AnswerForm, ...]] = FORMS
     concurrency = 4

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vgen_eval_plugins.baselines.vision import SEED, reduce
+from vgen_eval_plugins.colours import as_rgb
 from vgen_eval_plugins.pictures import RGB
 
 __all__ = ["cluster_colours", "colours_named", "paint_clusters"]
@@ -29,8 +30,7 @@ _CODE = re.compile(r"#[0-9a-fA-F]{6}\b")
 def colours_named(prompt: str) -> list[tuple[int, int, int]]:
     """R, G, B of every #rrggbb in a prompt, in order, each once; black, the void, left out."""
     codes = dict.fromkeys(code.lower() for code in _CODE.findall(prompt))
-    found = (bytes.fromhex(code[1:]) for code in codes if code != VOID)
-    return [(red, green, blue) for red, green, blue in found]
+    return [as_rgb(code) for code in codes if code != VOID]
 
 
 def cluster_colours(picture: RGB, count: int) -> NDArray[np.int32]:

@@ -129,10 +129,11 @@ class RedDots:
     Source: ProbeGen (arXiv 2609.07884) names the steps, saturation 160 and area 1500; the other
     constants are ours. Areas hang on the working size, so both pictures are brought to it first:
     pixel areas are averaged when a picture shrinks, bilinear when it grows; an answer of another
-    shape is stretched. A right answer of 0 is a copy of the input and carries `copied_input`.
+    shape is stretched or cut, as the card's `fit` says. A right answer of 0 is a copy of the input
+    and carries `copied_input`.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     measures: ClassVar[str] = "count"
     Options: ClassVar[type[msgspec.Struct]] = RedDotsOptions
 

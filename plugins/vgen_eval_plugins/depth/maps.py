@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-import cv2
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from vgen_eval.errors import NoValidTarget, Undecodable
 from vgen_eval.imaging import resize
+
+from vgen_eval_plugins.filling import nearest_known
 
 __all__ = ["DepthMap", "Linear", "Space", "fill_unknown", "known_depth", "resize_map", "summarise"]
 
@@ -48,20 +49,12 @@ def known_depth(target: Any) -> NDArray[np.bool_]:
 
 
 def fill_unknown(values: Map, known: NDArray[np.bool_]) -> Map:
-    """The map with unknown pixels as the nearest known one; NoValidTarget when none is known.
-
-    Near by OpenCV's 5x5 chamfer distance, which errs by some 2 %.
-    """
+    """The map with unknown pixels as the nearest known one; NoValidTarget when none is known."""
     if known.all():
         return values
     if not known.any():
         raise NoValidTarget("no pixel of the target has a depth")
-    _, labels = cv2.distanceTransformWithLabels(
-        (~known).view(np.uint8), cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL
-    )
-    by_label = np.zeros(int(labels.max()) + 1, values.dtype)
-    by_label[labels[known]] = values[known]
-    return np.asarray(by_label[labels])
+    return np.asarray(values.reshape(-1)[nearest_known(known)])
 
 
 def summarise(values: NDArray[Any], space: Space) -> dict[str, Any]:

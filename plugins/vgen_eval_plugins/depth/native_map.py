@@ -8,9 +8,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from vgen_eval.errors import Undecodable
+from vgen_eval.imaging import squeeze
 from vgen_eval.types import Prediction, Scene
 
 from vgen_eval_plugins.depth.maps import DepthMap, Linear, Space, resize_map, summarise
+from vgen_eval_plugins.pictures import size_flags
 
 __all__ = ["ConstantDepth", "DepthMapOptions", "NativeDepth"]
 
@@ -38,7 +40,7 @@ def _read_array(answer: Any) -> NDArray[Any]:
         raise Undecodable(f"a depth array was wanted, {type(answer).__name__} came")
     if answer.dtype.kind not in "iuf":
         raise Undecodable(f"a depth map of numbers was wanted, the type is {answer.dtype}")
-    plane = answer[:, :, 0] if answer.ndim == 3 and answer.shape[2] == 1 else answer
+    plane = squeeze(answer)
     if plane.ndim != 2 or plane.size == 0:
         raise Undecodable(f"a depth map of (H, W) was wanted, the shape is {answer.shape}")
     return plane
@@ -59,14 +61,12 @@ class NativeDepth:
         self.options = options
 
     def decode(self, answer: Any, scene: Scene) -> Prediction:
-        """DepthMap, float32 at `scene.size`, of numbers (H, W) or (H, W, 1).
+        """DepthMap, float32 at `scene.size`, of numbers (H, W), (H, W, 1) or (1, H, W).
 
         Undecodable for other shapes and types, and when every pixel is open.
         """
         plane, options = _read_array(answer), self.options
-        flags = ["resized"] if plane.shape != (scene.image.height, scene.image.width) else []
-        if scene.geometry.has_other_shape(plane.shape):
-            flags.append("wrong_aspect")
+        flags = size_flags(plane, scene)
         with np.errstate(over="ignore"):  # what float32 cannot hold is open as well
             values = np.multiply(plane, options.scale, dtype=np.float64).astype(np.float32)
         is_open = ~np.isfinite(values)

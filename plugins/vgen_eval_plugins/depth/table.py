@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from vgen_eval_plugins.colours import AnyColour, as_code, as_hex, as_rgb
 from vgen_eval_plugins.depth.maps import Linear
 
 __all__ = ["DepthColoursOptions", "Table"]
@@ -15,9 +16,6 @@ __all__ = ["DepthColoursOptions", "Table"]
 NAMED_STOPS = 9
 """A prompt names this many stops of a longer table."""
 
-Level = Annotated[int, msgspec.Meta(ge=0, le=255)]
-Triple = tuple[Level, Level, Level]
-Hex = Annotated[str, msgspec.Meta(pattern=r"^#[0-9A-Fa-f]{6}$")]
 Metres = Annotated[float, msgspec.Meta(gt=0)]
 Distance = Annotated[float, msgspec.Meta(gt=0)]
 
@@ -28,7 +26,7 @@ class DepthColoursOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=Tru
     """The table; one home for the decoder, the encoder and the prompt."""
 
     colours: Annotated[
-        tuple[Triple | Hex, ...],
+        tuple[AnyColour, ...],
         msgspec.Meta(
             description="Colours in order, each [r, g, b] or '#rrggbb'; between two, a straight "
             "line in RGB.",
@@ -70,7 +68,7 @@ class Table:
 
     def __init__(self, options: DepthColoursOptions) -> None:
         self.options = options
-        self.stops = np.array([_to_rgb(colour) for colour in options.colours], np.float64)
+        self.stops = np.array([as_rgb(colour) for colour in options.colours], np.float64)
 
     @property
     def is_metric(self) -> bool:
@@ -109,15 +107,8 @@ class Table:
         last = len(self.stops) - 1
         count = min(len(self.stops), NAMED_STOPS)
         chosen = sorted({round(i * last / (count - 1)) for i in range(count)})
+        words = [as_hex(as_code(self.options.colours[i])) for i in chosen]
         if self.options.values is None:
-            words = [_to_hex(self.stops[i]) for i in chosen]
             return ", ".join([f"{words[0]} (farthest)", *words[1:-1], f"{words[-1]} (nearest)"])
-        return ", ".join(f"{_to_hex(self.stops[i])} = {self.options.values[i]:g} m" for i in chosen)
-
-
-def _to_rgb(colour: Triple | str) -> tuple[int, ...]:
-    return tuple(bytes.fromhex(colour[1:])) if isinstance(colour, str) else colour
-
-
-def _to_hex(rgb: Floats) -> str:
-    return "#" + "".join(f"{round(float(level)):02x}" for level in rgb)
+        metres = (self.options.values[i] for i in chosen)
+        return ", ".join(f"{word} = {m:g} m" for word, m in zip(words, metres, strict=True))

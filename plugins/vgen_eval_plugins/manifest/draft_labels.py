@@ -12,11 +12,11 @@ from vgen_eval.drafts import Draft, DraftRequest
 from vgen_eval.errors import Undecodable, UsageError
 from vgen_eval.imaging import decode_labels, read_bytes
 
+from vgen_eval_plugins.colours import as_rgb
 from vgen_eval_plugins.manifest.draft import LOOKED_AT, Paired, find_pairs
 from vgen_eval_plugins.manifest.files import Folder
 from vgen_eval_plugins.manifest.palette import make_palette
 from vgen_eval_plugins.manifest.tables import read_classes
-from vgen_eval_plugins.semantic.colours import as_rgb
 from vgen_eval_plugins.semantic.labels import LabelClass
 
 __all__ = ["draft_semantic"]

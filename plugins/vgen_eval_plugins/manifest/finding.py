@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 from vgen_eval.errors import UsageError, nearest
+from vgen_eval.paths import confined
 
 from vgen_eval_plugins.manifest.files import Folder
 
@@ -90,10 +91,9 @@ def guess_folder(folder: Folder, said: str | None, known: Sequence[str], *, opti
     )
     if said is not None:
         name = PurePosixPath(said).as_posix()
-        place = folder.root / name
         if name == ".":
             return ""
-        if not place.is_dir() or not place.resolve().is_relative_to(folder.root):
+        if not _is_inside(folder, name):
             raise UsageError(
                 f"{option} '{said}' is no folder in {folder.path}.{nearest(said, inside)}",
                 cure=f"it holds: {', '.join(inside) or 'no folder'}",
@@ -105,6 +105,13 @@ def guess_folder(folder: Folder, said: str | None, known: Sequence[str], *, opti
             f"{folder.path} has {' and '.join(near)}: which is meant?", cure=f"{option} {near[0]}"
         )
     return near[0] if near else ""
+
+
+def _is_inside(folder: Folder, name: str) -> bool:
+    try:
+        return confined(folder.root, name).is_dir()
+    except (ValueError, OSError, RuntimeError):
+        return False
 
 
 def key_of(stem: str, noise: Collection[str]) -> str:

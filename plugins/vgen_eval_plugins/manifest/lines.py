@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import msgspec
 from vgen_eval.errors import CardError, Problem, nearest
 
 from vgen_eval_plugins.manifest.files import Folder
+from vgen_eval_plugins.manifest.options import Target
 
 __all__ = ["PATHS", "TARGETS", "Line", "read_lines"]
 
 Name = Annotated[str, msgspec.Meta(min_length=1)]
 Sha256 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")]
 
-TARGETS = ("depth", "normals", "mask", "labels", "count", "points", "choice", "answer", "score")
+TARGETS: tuple[Target, ...] = get_args(Target)
 """Fields that may hold the truth."""
 PATHS = ("depth", "normals", "mask", "labels", "valid")
 """Fields that name a file, pictures aside."""

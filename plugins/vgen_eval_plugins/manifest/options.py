@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 import msgspec
 import numpy as np
 
+from vgen_eval_plugins.colours import AnyColour
 from vgen_eval_plugins.normals.frames import parse_frame
-from vgen_eval_plugins.semantic.colours import AnyColour
 from vgen_eval_plugins.semantic.labels import LabelClass, to_labels
 
 __all__ = ["DepthFiles", "LabelFiles", "NormalFiles", "Options", "Target"]

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from vgen_eval_plugins.colours import as_rgb
+
 __all__ = ["make_palette"]
 
 _NAMED = (
@@ -38,10 +40,7 @@ def _farther(count: int) -> list[str]:
         return []
     levels = np.arange(0, 256, STEP)
     grid = np.stack(np.meshgrid(levels, levels, levels, indexing="ij"), -1).reshape(-1, 3)
-    taken: list[tuple[int, ...]] = [
-        (0, 0, 0),
-        *(tuple(bytes.fromhex(code[1:])) for _, code in _NAMED),
-    ]
+    taken = [(0, 0, 0), *(as_rgb(code) for _, code in _NAMED)]
     gap = np.min([((grid - np.array(colour)) ** 2).sum(axis=1) for colour in taken], axis=0)
     found = []
     for _ in range(count):

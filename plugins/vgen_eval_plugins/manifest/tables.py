@@ -13,7 +13,7 @@ import msgspec
 import yaml
 from vgen_eval.errors import UsageError, nearest
 
-from vgen_eval_plugins.semantic.colours import AnyColour
+from vgen_eval_plugins.colours import AnyColour
 from vgen_eval_plugins.semantic.labels import LabelClass
 
 __all__ = ["Table", "read_classes", "read_table"]

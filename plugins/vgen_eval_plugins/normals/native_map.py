@@ -20,6 +20,7 @@ from vgen_eval_plugins.normals.vectors import (
     normalise,
     restore_normals,
 )
+from vgen_eval_plugins.pictures import size_flags
 
 __all__ = ["FacingNormals", "NormalMap", "describe_axes"]
 
@@ -61,11 +62,7 @@ class NormalMap:
         for a map that is open everywhere.
         """
         raw = _read(answer)
-        flags = []
-        if raw.shape[:2] != (scene.image.height, scene.image.width):
-            flags.append("resized")
-        if scene.geometry.has_other_shape(raw.shape):
-            flags.append("wrong_aspect")
+        flags = size_flags(raw, scene)
         vectors = normalise(raw)
         if np.isnan(vectors[..., 0]).all():
             raise Undecodable("no vector of the normal map has a direction")

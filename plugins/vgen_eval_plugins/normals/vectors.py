@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 from vgen_eval.types import Scene
+
+from vgen_eval_plugins.filling import nearest_known
 
 __all__ = [
     "FACING",
@@ -86,19 +87,9 @@ def seen_normals(target: Normals, scene: Scene) -> Normals:
     if not known.any():
         whole = np.broadcast_to(np.array(FACING, np.float32), whole.shape)
     elif not known.all():
-        whole = _fill_nearest(whole, known)
+        whole = whole.reshape(-1, 3)[nearest_known(known)]
     shown = scene.geometry.project(whole, "map", fill=FACING)
     # a mean of opposite vectors has no direction
     shown = normalise(shown, floor=CANCELLED)
     shown[np.isnan(shown[..., 0])] = FACING
     return shown
-
-
-def _fill_nearest(vectors: Normals, known: NDArray[np.bool_]) -> Normals:
-    unknown = (~known).view(np.uint8)
-    _, labels = cv2.distanceTransformWithLabels(
-        unknown, cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL
-    )
-    place = np.zeros(int(labels.max()) + 1, np.int64)
-    place[labels[known]] = np.flatnonzero(known)
-    return np.asarray(vectors.reshape(-1, 3)[place[labels]])

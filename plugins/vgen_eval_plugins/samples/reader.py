@@ -118,12 +118,8 @@ class Samples:
         try:
             return confined(self.folder, name)
         except ValueError as exc:
-            folder = self.folder.resolve()
             raise UsageError(
-                f"{option} '{name}' leads out of the card's folder {folder}"
-                if "leads out" in str(exc)
-                else f"{option}: {exc}",
-                cure="name a file that lies beside the card or below it",
+                f"{option} {exc}", cure="name a file that lies beside the card or below it"
             ) from None
 
     @staticmethod

@@ -19,7 +19,7 @@ def _at_seen_size(target: NDArray[np.bool_], scene: Scene) -> NDArray[np.bool_]:
 class MaskEncoder:
     """Mask -> the mask at the size the model saw."""
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     measures: ClassVar[str] = "mask"
     Options: ClassVar[type[msgspec.Struct]] = NoOptions
 
@@ -34,7 +34,7 @@ class MaskEncoder:
 class BinaryMaskEncoder:
     """Mask -> a picture, the target white on black."""
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     measures: ClassVar[str] = "mask"
     Options: ClassVar[type[msgspec.Struct]] = NoOptions
 

@@ -11,6 +11,8 @@ from vgen_eval.errors import Undecodable
 from vgen_eval.imaging import to_bool
 from vgen_eval.types import NoOptions, Prediction, Scene
 
+from vgen_eval_plugins.pictures import size_flags
+
 __all__ = ["EmptyMask", "NativeMask"]
 
 Mask = NDArray[np.bool_]
@@ -24,7 +26,7 @@ def _predict(mask: Mask, flags: tuple[str, ...] = ()) -> Prediction:
 class NativeMask:
     """Array -> mask; nearest pixel when its size is not the original's."""
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     measures: ClassVar[str] = "mask"
     Options: ClassVar[type[msgspec.Struct]] = NoOptions
 
@@ -38,10 +40,8 @@ class NativeMask:
         if answer.ndim != 2 or answer.size == 0:
             raise Undecodable(f"a mask of (H, W) was wanted, the shape is {answer.shape}")
         mask = to_bool(answer, what="the mask")
-        flags = ["resized"] if mask.shape != (scene.image.height, scene.image.width) else []
-        if scene.geometry.has_other_shape(mask.shape):
-            flags.append("wrong_aspect")
-        return _predict(scene.geometry.restore(mask, "labels"), tuple(flags))
+        flags = tuple(size_flags(mask, scene))
+        return _predict(scene.geometry.restore(mask, "labels"), flags)
 
 
 class EmptyMask:

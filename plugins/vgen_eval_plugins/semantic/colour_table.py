@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vgen_eval_plugins.semantic.colours import pack
+from vgen_eval_plugins.colours import pack
 
 __all__ = ["ColourTable"]
 

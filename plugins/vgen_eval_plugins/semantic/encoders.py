@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from vgen_eval.types import Scene
 
-from vgen_eval_plugins.semantic.colours import as_rgb
+from vgen_eval_plugins.colours import as_rgb
 from vgen_eval_plugins.semantic.labels import OPEN, LabelMap
 from vgen_eval_plugins.semantic.native_labels import LabelOptions, NativeLabels, numbers_of
 from vgen_eval_plugins.semantic.nearest_colour import NearestColour, NearestColourOptions

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from vgen_eval_plugins.semantic.colours import AnyColour, as_code, as_hex, pack
+from vgen_eval_plugins.colours import AnyColour, as_code, as_hex, pack
 
 __all__ = ["OPEN", "LabelClass", "LabelMap", "from_colours", "to_labels"]
 

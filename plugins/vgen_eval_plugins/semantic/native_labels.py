@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from vgen_eval.errors import Undecodable
 from vgen_eval.types import NoOptions, Prediction, Scene
 
+from vgen_eval_plugins.pictures import size_flags
 from vgen_eval_plugins.semantic.labels import OPEN, LabelClass, LabelMap, to_labels
 
 __all__ = ["LabelOptions", "NativeLabels", "VoidLabels", "numbers_of"]
@@ -58,9 +59,7 @@ class NativeLabels:
         where the options name no classes, for fractions and for what is no (H, W) array.
         """
         raw = _whole(answer)
-        flags = ["resized"] if raw.shape != (scene.image.height, scene.image.width) else []
-        if scene.geometry.has_other_shape(raw.shape):
-            flags.append("wrong_aspect")
+        flags = size_flags(raw, scene)
         raw = scene.geometry.restore(raw, "labels")
         return _predict(self._read(raw), tuple(flags))
 

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from vgen_eval.types import Prediction, Scene
 
+from vgen_eval_plugins.colours import AnyColour, Paint, as_code, as_hex, as_rgb, spell
 from vgen_eval_plugins.pictures import RGB, is_copy, read_rgb
 from vgen_eval_plugins.semantic.colour_table import ColourTable
-from vgen_eval_plugins.semantic.colours import AnyColour, Paint, as_code, as_hex, as_rgb, spell
 from vgen_eval_plugins.semantic.labels import OPEN, LabelMap
 
 __all__ = ["DRIFT_DISTANCE", "DRIFT_SHARE", "NearestColour", "NearestColourOptions"]

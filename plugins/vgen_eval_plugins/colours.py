@@ -1,4 +1,4 @@
-"""Colours of classes: how cards write them, as bytes, as numbers and in words."""
+"""Colours as cards write them: as bytes, as numbers and in words."""
 
 from __future__ import annotations
 

@@ -21,6 +21,8 @@ class Animal(NamedTuple):
     """The one check that fails."""
     says: str
     """Part of what it says."""
+    cure: str = ""
+    """Part of the cure, where that is not the check's own."""
 
 
 ANSWER = "yield Output(id=request.id, answer=self.paint(request))"
@@ -28,6 +30,11 @@ PAINT = "        bright = request.images[0].array"
 IMPORT = "from vgen_eval.hookspecs import hookimpl\n"
 COMPUTE = '        return {"iou": statistics["both"] / union if union else 1.0}\n'
 STATISTICS = '{"n": 1, "both": int((pred & target).sum()), "any": int((pred | target).sum())}'
+
+ENCODER = (
+    "class White:\n    version = 1\n    Options = NoOptions\n\n"
+    "    def __init__(self, options):\n        pass\n"
+)
 
 ANIMALS = {
     # the package
@@ -49,11 +56,63 @@ ANIMALS = {
         "package", INIT, IMPORT, IMPORT + "import sys\nsys.exit(3)\n", "imports", "sys.exit(3)",
     ),
     "ends the process at import": Animal(
-        "package", INIT, IMPORT, IMPORT + "import os\nos._exit(5)\n", "imports", "exit status 5",
+        "*", INIT, IMPORT, IMPORT + "import os\nos._exit(5)\n", "imports", "exit status 5",
     ),
     "raises at import": Animal(
         "package", INIT, IMPORT, IMPORT + "import no_such_module_here\n", "imports",
         "no_such_module_here",
+    ),
+    "prints in a component's module": Animal(
+        "package", PARTS, "import hashlib\n", "import hashlib\nprint('loading ...')\n",
+        "import_silent", "importing toyplug.parts printed 'loading ...'",
+    ),
+    "imports torch in a component's module": Animal(
+        "package", PARTS, "import hashlib\n", "import hashlib\nimport torch\n", "import_cheap",
+        "importing toyplug.parts loads torch", "inside the method",
+    ),
+    "lacks a library": Animal(
+        "*", PARTS, "import hashlib\n", "import hashlib\nimport no_such_library\n",
+        "hooks_strings",
+        "importing toyplug.parts (adapter 'rules', dataset 'discs', decoder 'bright', decoder "
+        "'nothing', encoder 'bright', metric 'overlap'): ModuleNotFoundError: No module named "
+        "'no_such_library' (toyplug/parts.py:6)",
+        "add no_such_library to the dependencies",
+    ),
+    "cannot be parsed": Animal(
+        "*", PARTS, "class Rules(BaseAdapter):", "class Rules(BaseAdapter)", "hooks_strings",
+        "SyntaxError: expected ':' (toyplug/parts.py:15)", "mend that line",
+    ),
+    "ends the process in a component's module": Animal(
+        "*", PARTS, "import hashlib\n", "import hashlib\nimport os\nos._exit(7)\n",
+        "hooks_strings", "exit status 7, importing toyplug.parts", "instead of ending the process",
+    ),
+    "exits in a component's module": Animal(
+        "package", PARTS, "import hashlib\n", "import hashlib, sys\nsys.exit('no GPU')\n",
+        "hooks_strings", "SystemExit: no GPU (toyplug/parts.py:6)", "instead of ending the process",
+    ),
+    "cannot build its encoder": Animal(
+        "*", PARTS, ENCODER, ENCODER.replace("pass", "self.level = options.level"), "parts_built",
+        "encoder 'bright' cannot be built: AttributeError: 'NoOptions' object has no attribute "
+        "'level' (toyplug/parts.py:",
+    ),
+    "cannot build its metric": Animal(
+        "*", PARTS, "class Overlap(SumMetric):\n",
+        "class Overlap(SumMetric):\n    def __init__(self):\n        pass\n\n", "parts_built",
+        "metric 'overlap' cannot be built: TypeError",
+    ),
+    "misspells an adapter in a card": Animal(
+        "*", MODEL, "adapter: rules", "adapter: rulez", "cards_valid", "no adapter 'rulez'",
+    ),
+    "misspells an encoder in a card": Animal(
+        "*", TASK, "encoder: bright", "encoder: brigth", "cards_valid", "no encoder 'brigth'",
+    ),
+    "keeps the place of a licence": Animal(
+        "package", TASK, "  licence: CC0-1.0", '  licence: "unknown: fill in"', "licence_stated",
+        "task.yaml:8: dataset.licence: 'unknown: fill in' is a placeholder", "`citation: none`",
+    ),
+    "has yet to say the model's licence": Animal(
+        "package", MODEL, "licence: CC0-1.0", "licence: TODO", "licence_stated",
+        "model.yaml:5: licence: 'TODO' is a placeholder",
     ),
     "names what is not there": Animal(
         "package::hooks*", INIT, "toyplug.parts:Overlap", "toyplug.parts:Overlapp",
@@ -89,7 +148,53 @@ ANIMALS = {
     ),
     "gives nothing": Animal(
         "model:*", PARTS, ANSWER, "yield Output(id=request.id, answer=None)", "forms_honoured",
-        "answered with None",
+        "form image: 4 requests, and no answer to any: 4 times None", "a stub answer",
+    ),
+    "declines everything": Animal(
+        "model:*", PARTS, ANSWER,
+        "from vgen_eval.errors import Refused; raise Refused('no people in it')",
+        "forms_honoured", "no answer to any: 4 times Refused: no people in it (toyplug/parts.py:",
+    ),
+    "puts everything off": Animal(
+        "model:*", PARTS, ANSWER,
+        "from vgen_eval.errors import Transient; raise Transient('come back later')",
+        "forms_honoured", "4 times Transient: come back later",
+    ),
+    "forgets an import": Animal(
+        "model:*", PARTS, PAINT, "        cv2.blur(request.images[0].array)\n" + PAINT,
+        "answers", "raised NameError: name 'cv2' is not defined (toyplug/parts.py:",
+        "define or import cv2 (toyplug/parts.py:",
+    ),
+    "fails inside a library": Animal(
+        "model:*", PARTS, PAINT, "        np.stack([])\n" + PAINT, "answers",
+        "ValueError: need at least one array to stack (toyplug/parts.py:", "mend that line",
+    ),
+    "makes outputs without an id": Animal(
+        "model:*", PARTS, "id=request.id, ", "", "answers", "Missing required argument 'id'",
+        "yield Output(id=request.id, answer=...)",
+    ),
+    "yields answers alone": Animal(
+        "model:*", PARTS, ANSWER, "yield self.paint(request)", "answers",
+        "generate gave ndarray, no Output", "yield Output(id=request.id, answer=...)",
+    ),
+    "returns nothing": Animal(
+        "model:*", PARTS, ANSWER, "self.paint(request)", "answers",
+        "generate() gave NoneType, no outputs", "yield Output(id=request.id, answer=...)",
+    ),
+    "gives floats": Animal(
+        "model:*", PARTS, "return np.repeat((bright * 150 + draw).astype(np.uint8), 3, axis=2)",
+        "return np.repeat(bright * 0.6, 3, axis=2)", "forms_honoured", "float64 (48, 64, 3) seen",
+        "multiply by 255 and round",
+    ),
+    "puts the channels first": Animal(
+        "model:*", PARTS, "return np.repeat((bright * 150 + draw).astype(np.uint8), 3, axis=2)",
+        "return np.repeat((bright * 150.0 + draw), 3, axis=2).transpose(2, 0, 1)",
+        "forms_honoured", "float64 (3, 48, 64) seen",
+        "put the channels last: picture.transpose(1, 2, 0); give uint8 0..255: picture.round()",
+    ),
+    "draws from a global generator": Animal(
+        "model:*", PARTS, "draw = np.random.default_rng(request.seed).integers(0, 64)",
+        "draw = np.random.randint(0, 64)", "determinism", "two equal requests",
     ),
     "gives no id": Animal(
         "model:*", PARTS, "id=request.id", "id=request.sample", "ids_echoed", "was not asked",
@@ -180,7 +285,7 @@ ANIMALS = {
     ),
     "never answers": Animal(
         "model:*", PARTS, PAINT, "        import time\n        time.sleep(600)\n" + PAINT,
-        "answers", "not done after 2 s",
+        "answers", "not done after 2 s, in toyplug/parts.py:", "a time limit of its own",
     ),
     "ends the process on a wide picture": Animal(
         "model:*", PARTS, PAINT,
@@ -192,7 +297,7 @@ ANIMALS = {
         "task:*", PARTS, '"e", "f"]', '"e", "e"]', "unique_ids", "2 samples have the id 'e'",
     ),
     "counts wrongly": Animal(
-        "task:*", TASK, "n: 6", "n: 7", "count_matches", "7 samples, the index holds 6",
+        "*", TASK, "n: 6", "n: 7", "count_matches", "7 samples, the index holds 6",
     ),
     "lacks a field": Animal(
         "task:*", PARTS, '{"query": "the disc"}', "{}", "fields_filled", "'query'",
@@ -207,7 +312,7 @@ ANIMALS = {
         "load_pure", "its images differs",
     ),
     "gives arrays for pictures": Animal(
-        "task:*::sample_pictures", PARTS, "images=(Image(picture),)", "images=(picture,)",
+        "*", PARTS, "images=(Image(picture),)", "images=(picture,)",
         "sample_pictures", "ndarray, no Image",
     ),
     "reads what it did not write": Animal(
@@ -220,6 +325,20 @@ ANIMALS = {
         "the floor has iou 1, the ceiling 1",
     ),
     # decoder and encoder
+    "misspells a name in its encoder": Animal(
+        "*", PARTS, "mask = scene.geometry.project", "mask = scean.geometry.project",
+        "encode_decode", "cannot be encoded: NameError: name 'scean' is not defined (toyplug/parts",
+        "define or import scean (toyplug/parts.py:",
+    ),
+    "misspells a name in its decoder": Animal(
+        "*", PARTS, "mask = answer.max(axis=2) > 127", "mask = anwser.max(axis=2) > 127",
+        "encode_decode", "NameError: name 'anwser'", "define or import anwser (toyplug/parts.py:",
+    ),
+    "misspells a name in its metric": Animal(
+        "*", PARTS, "pred, target = pred & valid, target & valid",
+        "pred, target = pred & valid, target & valid\n        pred = perd", "scores",
+        "NameError: name 'perd'", "define or import perd (toyplug/parts.py:",
+    ),
     "cannot write every truth": Animal(
         "codec:*", PARTS, "mask = scene.geometry.project",
         "if target.sum() > 700: raise ValueError('too large')\n"

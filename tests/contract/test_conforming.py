@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 from contractkit import Make
+from vgen_eval.cards.terms import unfilled_terms
+from vgen_eval.plugins import Catalog
 from vgen_eval.testing import assert_conforms, check_plugin
 from vgen_eval.testing.rules import KINDS, rules_of
 
@@ -26,6 +28,14 @@ def test_the_example_passes(example: str) -> None:
         "model:mymodel::no_secret": "its card needs no key",
         "metric:luma_error::edge_cases": "its truths have no pixels",
     }
+
+
+def test_no_card_of_ours_holds_a_placeholder(example: str) -> None:
+    catalog = Catalog.discover()
+    folders = [f for name in ("vgen-eval", example) for f in catalog.plugin(name).card_dirs]
+    cards = [path for folder in folders for path in sorted(folder.rglob("*.yaml"))]
+    assert len(cards) > 5
+    assert [str(problem) for path in cards for problem in unfilled_terms(path)] == []
 
 
 @pytest.mark.slow

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from contractkit import Make
+from vgen_eval.conformance import Conformance
 from vgen_eval.errors import UsageError
 from vgen_eval.testing import assert_conforms, check_plugin
 from vgen_eval.testing.children import run_subject
-from vgen_eval.testing.record import Conformance
 from vgen_eval.testing.subjects import Subject
 
 LOAD = "self.level = 128"
@@ -134,6 +134,31 @@ def test_a_card_at_fault_is_told_once(toy: Make) -> None:
     assert (check.outcome, "cards_valid" in check.detail) == ("skipped", True)
 
 
+def test_a_model_may_decline_some_requests(toy: Make) -> None:
+    declines = (
+        "from vgen_eval.errors import Refused\n"
+        "        if request.sample in ('disc', 'noise'): raise Refused('not my kind')\n"
+    )
+    paint = "        bright = request.images[0].array"
+    record = check_plugin(toy("parts.py", paint, f"        {declines}{paint}"), only="model:*")
+    assert record.failed == 0
+    assert details(record)["forms_honoured"] == "form image: 2 of 4 not answered"
+    assert outcomes(record)["batch_invariance"] == "passed"
+
+
+def test_a_service_on_this_machine_that_is_down_skips_the_model(toy: Make) -> None:
+    asks = (
+        "        import socket\n        from vgen_eval.errors import Transient\n"
+        "        try:\n            socket.create_connection(('127.0.0.1', 9), 5)\n"
+        "        except OSError as exc:\n            raise Transient('no server') from exc\n"
+    )
+    paint = "        bright = request.images[0].array"
+    record = check_plugin(toy("parts.py", paint, asks + paint), only="model:*")
+    assert record.failed == 0
+    assert "declines, Transient: no server" in details(record)["answers"]
+    assert outcomes(record)["forms_honoured"] == "skipped"
+
+
 def test_offline_passes_when_the_adapter_says_that_it_cannot(toy: Make) -> None:
     load = (
         "import socket\n        from vgen_eval.errors import Transient\n"
@@ -171,9 +196,27 @@ def test_a_hang_ends_its_subject_and_not_the_suite(toy: Make) -> None:
                "    def index(self):\n        import time\n        time.sleep(600)\n")  # fmt: skip
     record = check_plugin(name, only="*s", timeout_s=1.5)
     found = {check.id: (check.outcome, check.detail) for check in record.checks}
-    assert found["task:toys/discs::opens"] == ("failed", "not done after 1.5 s")
+    assert found["task:toys/discs::opens"] == (
+        "failed", "not done after 1.5 s, in toyplug/parts.py:44",
+    )  # fmt: skip
     assert found["task:toys/discs::loads"][0] == "skipped"
     assert found["model:rules::loads"][0] == "passed"
+
+
+@pytest.mark.parametrize(
+    "mischief",
+    [
+        "import pathlib, shutil; shutil.rmtree(pathlib.Path.cwd().parent)",
+        "import pathlib; (pathlib.Path.cwd().parent / 'events.jsonl').open('a').write('no event\\n')",
+    ],
+    ids=["deletes", "scribbles"],
+)
+def test_what_a_plugin_does_to_the_folder_of_its_check_is_its_own_affair(
+    toy: Make, mischief: str
+) -> None:
+    record = check_plugin(toy("parts.py", LOAD, f"{mischief}\n        {LOAD}"), only="model:*")
+    assert "not made" not in " ".join(details(record).values())
+    assert outcomes(record)["forms_honoured"] == "passed"
 
 
 def test_threads_that_an_adapter_leaves_running_are_not_waited_for(toy: Make) -> None:
@@ -221,6 +264,28 @@ def test_parts_that_no_card_uses_are_named_and_not_passed(toy: Make) -> None:
     record = check_plugin(name)
     spare = [check for check in record.checks if check.subject == "metric:spare"]
     assert [(check.check, check.outcome) for check in spare] == [("used", "skipped")]
+
+
+def test_adapters_and_readers_that_no_card_uses_are_named_too(toy: Make) -> None:
+    name = toy("__init__.py", '{"rules":', '{"spare": "toyplug.parts:Rules", "rules":')
+    record = check_plugin(name)
+    idle = [(check.subject, check.detail) for check in record.checks if check.check == "used"]
+    assert idle == [("adapter:spare", "no card of this plugin uses it")]
+
+
+def test_a_plugin_that_brings_nothing_says_so(toy: Make) -> None:
+    import shutil
+
+    name = toy()
+    import toyplug
+
+    package = Path(toyplug.__file__).parent
+    (package / "__init__.py").write_text("")
+    shutil.rmtree(package / "cards")
+    record = check_plugin(name)
+    (idle,) = [check for check in record.checks if check.check == "used"]
+    assert (idle.subject, idle.outcome) == ("package", "skipped")
+    assert "nothing to try" in idle.detail
 
 
 def test_a_name_that_a_built_in_has_is_a_notice(toy: Make) -> None:

@@ -16,9 +16,9 @@ import pytest
 from contractkit import Make
 from vgen_eval import evaluate
 from vgen_eval.cli import main
+from vgen_eval.conformance import files_digest
 from vgen_eval.plugins import Catalog
 from vgen_eval.results.card import json_schema
-from vgen_eval.testing.record import files_digest
 from vgen_eval.testing.rules import RULES, closure, rules_of
 
 Output = pytest.CaptureFixture[str]
@@ -32,11 +32,29 @@ def test_a_failure_is_told_with_its_cure_and_exits_1(
     name = toy("parts.py", "id=request.id", "id=request.sample")
     out = str(tmp_path / "out")
     assert main([*CHECK, name, "--only", "model:*", "--output", out, "--timeout", "30"]) == 1
-    first, second, last = capfd.readouterr().out.splitlines()
+    first, second, *skipped, last = capfd.readouterr().out.splitlines()
     assert first.startswith("model:rules::ids_echoed: form image: an output carries 'disc'")
     assert second.strip() == "cure: yield Output(id=request.id, ...), once for each request"
     assert re.fullmatch(r"toy-plug 1\.0   \d+ checks passed   1 failed   \d+ skipped", last)
+    assert skipped == [
+        "skipped: builds on model:rules::ids_echoed (6 checks)",
+        "skipped: its card needs no key (1 check)",
+    ]
     assert not Path(out).exists()  # a record of a part would read like the whole
+
+
+def test_what_no_card_uses_is_a_line_and_each_reason_of_a_skip(
+    toy: Make, capfd: Output, tmp_path: Path
+) -> None:
+    name = toy("__init__.py", '{"rules":', '{"spare": "toyplug.parts:Rules", "rules":')
+    path = Catalog.discover().plugin(name).card_dirs[0] / "model.yaml"
+    path.write_text(path.read_text() + "needs: {key_env: TOY_PLUG_NO_KEY}\n")
+    assert main([*CHECK, name, "--output", str(tmp_path)]) == 0
+    lines = capfd.readouterr().out.splitlines()
+    count = len(rules_of("model")) - 1  # a model with a key is there to go online
+    assert lines[0] == (f"skipped: it needs a key: TOY_PLUG_NO_KEY is not set ({count} checks)")
+    assert lines[1] == "skipped: its card needs a key: it is there to go online (1 check)"
+    assert lines[2] == "not tried, since no card of the plugin uses it: adapter:spare"
 
 
 def test_verbose_gives_every_check_a_line(toy: Make, capfd: Output) -> None:
@@ -52,6 +70,8 @@ def test_verbose_gives_every_check_a_line(toy: Make, capfd: Output) -> None:
         ([*CHECK], "NAME of one plugin is missing"),
         ([*CHECK, "a", "b"], "one plugin at a time"),
         ([*CHECK, "no-such-plugin"], "no plugin 'no-such-plugin'"),
+        ([*CHECK, "no-such-plugin"], "pip install -e . in its folder"),
+        ([*CHECK, "vgen-evaal"], "Nearest: vgen-eval"),
         ([*CHECK, "vgen-eval", "--timeout", "0"], "--timeout"),
         ([*CHECK, "vgen-eval", "--only", "nonsense"], "means no check"),
         (["check", "card.yaml", "--only", "x"], "--only is an option of `check plugin NAME`"),

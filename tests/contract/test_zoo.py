@@ -17,4 +17,5 @@ def test_the_plugin_that(name: str, toy: Make) -> None:
     failed = {check.check: check for check in record.failures}
     assert set(failed) == {animal.caught}, [f"{c.id}: {c.detail}" for c in record.failures]
     assert animal.says in failed[animal.caught].detail
+    assert animal.cure in failed[animal.caught].cure
     assert failed[animal.caught].cure

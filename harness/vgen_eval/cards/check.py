@@ -12,6 +12,7 @@ from vgen_eval.cards.problems import join_index
 from vgen_eval.cards.protocols import protocol
 from vgen_eval.cards.records import ModelCard, ProtocolCard, SuiteCard, TaskCard
 from vgen_eval.cards.salvage import told_already
+from vgen_eval.cards.terms import unfilled_terms
 from vgen_eval.cards.yaml_nodes import read_text
 from vgen_eval.errors import CardError, Problem, UsageError, VgenEvalError
 from vgen_eval.types import Value
@@ -27,14 +28,17 @@ def check_card(
     *,
     home: str = HOME,
     all_data: bool = False,
+    trials: bool = True,
     notes: list[str] | None = None,
 ) -> list[Problem]:
     """Every problem of a card file, in the order of its lines; [] when it is sound.
 
     catalog: `vgen_eval.plugins.Catalog`, which is asked for the components and tasks that the
     card names. home: the distribution whose names a bare name means first. all_data: read the
-    files of every sample that comes with a task card, however many. notes: takes what is no
-    problem and should be known, such as how many were read.
+    files of every sample that comes with a task card, however many. trials: tell as well what
+    shows once the data is read through its reader: a wrong count, a prompt field that no sample
+    has, an exception. notes: takes what is no problem and should be known, such as how many were
+    read, and terms that are placeholders.
     """
     notes = [] if notes is None else notes
     try:
@@ -47,11 +51,18 @@ def check_card(
     if isinstance(parsed.record, TaskCard):
         check_task(checker, parsed.record)
         if not first:
-            check_data(checker, parsed.record, folder=path.parent, every=all_data, notes=notes)
+            check_data(
+                checker, parsed.record, folder=path.parent, every=all_data, trials=trials,
+                notes=notes,
+            )  # fmt: skip
     elif isinstance(parsed.record, ModelCard):
         _check_model(checker, parsed.record)
     else:
         _check_suite(checker, parsed.record)
+    notes += [
+        f"line {term.line}: {term.path}: {term.message}: fill it in before others use it"
+        for term in unfilled_terms(parsed, file=str(path))
+    ]
     later = [p for p in checker.problems if not told_already(p, first)]
     return sorted([*first, *later], key=lambda p: (p.line is None, p.line or 0))
 

@@ -92,4 +92,6 @@ def message_of(error: VgenEvalError) -> str:
 def values_of(metric: Any) -> tuple[Value, ...]:
     """The values that a metric class says it reports; () when it says none."""
     values = getattr(metric, "values", ())
-    return values if isinstance(values, tuple) else ()
+    if not isinstance(values, tuple):
+        return ()
+    return tuple(value for value in values if isinstance(value, Value))

@@ -104,7 +104,7 @@ def _check_cards(cards: tuple[str, ...], *, all_data: bool, as_json: bool) -> in
         for file in files
     }
     for file, said in notes.items():
-        terminal.note(*(f"note: {file}: {text} (--all-data reads all)" for text in said))
+        terminal.note(*(f"note: {file}: {text}" for text in said))
     count = sum(map(len, found.values()))
     if as_json:
         problems = [

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from vgen_eval.testing import Conformance
+    from vgen_eval.testing import Check, Conformance
 
 __all__ = ["check_plugin_command"]
 
 FAILED = 1
+_TOLD = re.compile(r"see (?:(\S+::\w+)|the checks of the (\w+))$")
+_NEEDS = re.compile(r"needs (\w+), see there")
 
 
 def check_plugin_command(
@@ -23,8 +28,8 @@ def check_plugin_command(
     import msgspec
 
     from vgen_eval.cli import terminal
+    from vgen_eval.conformance import write_record
     from vgen_eval.testing import check_plugin
-    from vgen_eval.testing.record import write_record
 
     terminal.guard_stdout()
     record = check_plugin(name, only=only, timeout_s=timeout_s)
@@ -45,6 +50,7 @@ def _lines(record: Conformance, path: Path | None, *, verbose: bool) -> list[str
         lines += [*terminal.layout(rows), ""]
     for check in record.failures:
         lines += [f"{check.id}: {check.detail}", f"  cure: {check.cure}"]
+    lines += _skips(record)
     skipped = f"   {record.skipped} skipped" if record.skipped else ""
     lines.append(
         f"{record.plugin} {record.version}   {terminal.plural(record.passed, 'check')} passed   "
@@ -53,3 +59,37 @@ def _lines(record: Conformance, path: Path | None, *, verbose: bool) -> list[str
     if path is not None:
         lines.append(f"record: {path}")
     return lines
+
+
+def _skips(record: Conformance) -> list[str]:
+    """A line for each reason why checks were not made, and one for parts that nothing uses."""
+    from vgen_eval.cli import terminal
+
+    by_id = {check.id: check for check in record.checks}
+    skipped = [check for check in record.checks if check.outcome == "skipped"]
+    idle = [check.subject for check in skipped if check.check == "used"]
+    reasons = Counter(_reason(check, by_id) for check in skipped if check.check != "used")
+    lines = [
+        f"skipped: {reason} ({terminal.plural(count, 'check')})"
+        for reason, count in reasons.most_common()
+    ]
+    if idle == ["package"]:
+        return [*lines, "not tried: the plugin brings no card and no component"]
+    if idle:
+        lines.append(f"not tried, since no card of the plugin uses it: {', '.join(idle)}")
+    return lines
+
+
+def _reason(check: Check, by_id: Mapping[str, Check]) -> str:
+    """Why a check was not made; of one that builds on others, what came of the first of them."""
+    told = _TOLD.search(check.detail)
+    if told:
+        home = told[1] or f"{told[2]}:"
+        homes = [name for name in by_id if name.startswith(home)]
+        failed = [name for name in homes if by_id[name].outcome == "failed"]
+        return f"builds on {failed[0]}" if failed else check.detail
+    found = _NEEDS.fullmatch(check.detail)
+    need = by_id.get(f"{check.subject}::{found[1]}") if found else None
+    if need is None:
+        return check.detail
+    return f"builds on {need.id}" if need.outcome == "failed" else _reason(need, by_id)

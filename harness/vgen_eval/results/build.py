@@ -15,6 +15,7 @@ import msgspec
 
 from vgen_eval import cards
 from vgen_eval._version import __version__
+from vgen_eval.conformance import short_record
 from vgen_eval.engine.models import HOME, LOCAL
 from vgen_eval.engine.plan import Job
 from vgen_eval.engine.settings import Settings
@@ -22,7 +23,6 @@ from vgen_eval.errors import NotRunnable
 from vgen_eval.results.card import Bound, ResultCard, read_card
 from vgen_eval.results.summarise import summarise
 from vgen_eval.store.run import RunStore
-from vgen_eval.testing.record import short_record
 
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog, Plugin

@@ -11,7 +11,7 @@ each subject in a process of its own: what exits, hangs or prints is a finding.
 
 from __future__ import annotations
 
-from vgen_eval.testing.record import Check, Conformance
+from vgen_eval.conformance import Check, Conformance
 from vgen_eval.testing.runner import assert_conforms, check_plugin
 
 __all__ = ["Check", "Conformance", "assert_conforms", "check_plugin"]

@@ -16,7 +16,7 @@ from vgen_eval.testing.garbage import garbage
 from vgen_eval.testing.outcome import Failed, Skipped, tell
 from vgen_eval.testing.task_bench import TaskBench, scene_of
 from vgen_eval.testing.values import on_grid, same, shortfall
-from vgen_eval.types import Prediction, Sample, Scene
+from vgen_eval.types import Metric, Prediction, Sample, Scene, Value
 
 __all__ = ["Bench"]
 
@@ -93,7 +93,7 @@ def _score(bench: Bench, scale: float) -> float | None:
                 f"sample '{sample.id}' at {scale:g} times the seen size: {exc.what}"
             ) from exc
         pairs.append((prediction, sample))
-    return _primary(bench.here[0], pairs)
+    return _primary(bench, pairs)
 
 
 def _failure_score(bench: Bench) -> float | None:
@@ -102,32 +102,41 @@ def _failure_score(bench: Bench) -> float | None:
     if task.failure is None or None not in (task.primary.low, task.primary.high):
         return None
     return _primary(
-        task, [(task.failure.decode(None, bench.scene(sample)), sample) for sample in bench.few]
+        bench, [(task.failure.decode(None, bench.scene(sample)), sample) for sample in bench.few]
     )
 
 
-def _primary(task: Task, pairs: list[tuple[Prediction, Sample]]) -> float | None:
+def _primary(bench: Bench, pairs: list[tuple[Prediction, Sample]]) -> float | None:
     """The primary value of predictions: pooled, or the mean of theirs, as it is declared."""
+    task = bench.here[0]
     for named in task.metrics:
         keys = {value.name: value.of.removeprefix(named.prefix) for value in named.values}
         if task.primary.name not in keys:
             continue
-        key, found = keys[task.primary.name], []
-        for prediction, sample in pairs:
-            try:
-                found.append(named.metric.update(prediction.value, sample.target, sample.valid))
-            except NoValidTarget:
-                continue
-        if not found:
-            return None
-        if task.primary.aggregation == "mean":
-            values = [value for s in found if (value := named.metric.compute(s)[key]) is not None]
-            return float(np.mean(values)) if values else None
-        merged = found[0]
-        for more in found[1:]:
-            merged = named.metric.merge(merged, more)
-        return named.metric.compute(merged)[key]
+        with bench.blaming(named.info["name"], "metric"):
+            return _value(task.primary, named.metric, keys[task.primary.name], pairs)
     return None
+
+
+def _value(
+    primary: Value, metric: Metric, key: str, pairs: list[tuple[Prediction, Sample]]
+) -> float | None:
+    """One value of predictions; None when none of them can be scored."""
+    found = []
+    for prediction, sample in pairs:
+        try:
+            found.append(metric.update(prediction.value, sample.target, sample.valid))
+        except NoValidTarget:
+            continue
+    if not found:
+        return None
+    if primary.aggregation == "mean":
+        values = [value for s in found if (value := metric.compute(s)[key]) is not None]
+        return float(np.mean(values)) if values else None
+    merged = found[0]
+    for more in found[1:]:
+        merged = metric.merge(merged, more)
+    return metric.compute(merged)[key]
 
 
 def check_decoder_pure(bench: Bench) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from typing import Any
 
 from vgen_eval.answers import unpack
@@ -15,6 +16,7 @@ from vgen_eval.testing.check_model_life import (
     check_quiet,
     check_reload,
 )
+from vgen_eval.testing.cures import OUTPUT, cure_of
 from vgen_eval.testing.model_bench import BATCH, ModelBench, keep
 from vgen_eval.testing.outcome import Failed, Skipped, Unavailable, tell
 from vgen_eval.types import Output, Request
@@ -29,6 +31,14 @@ __all__ = [
 ]
 
 Bench = ModelBench
+MEND = (
+    "mend that line; what the model cannot do is told with Refused, what may pass with Transient "
+    "(vgen_eval.errors)"
+)
+NOTHING = (
+    "answer ordinary pictures (48x64) and prompts: what answers nothing cannot be tried; take the "
+    "form off the card, or let a stub answer (BaseAdapter.stub)"
+)
 NO_PICTURE = "raise Refused, or answer None, where request.images is empty"
 
 
@@ -49,27 +59,36 @@ def check_loads(bench: Bench) -> str:
 def check_answers(bench: Bench) -> None:
     """Is an ordinary request of each form answered?"""
     for form in bench.forms:
-        for request in bench.requests(form):
+        declined: dict[str, str] = {}
+        for name in toys.PICTURES:
+            request = bench.request(form, name)
             try:
                 outputs = bench.ask([request])
+            except Failed as exc:
+                raise Failed(f"form {form}: {exc.detail}", cure=exc.cure) from exc
             except CallError as exc:
+                if bench.declines(exc):
+                    declined[name] = tell(exc)
+                    continue
                 bench.network_fault = exc if bench.tried else None
                 raise Unavailable(f"form {form}: it declines, {tell(exc)}") from exc
             except Exception as exc:
                 bench.blame_network(exc)
-                raise _fault(form, request, exc) from exc
+                raise _fault(bench, form, request, exc) from exc
             for output in outputs:
                 if not isinstance(output, Output):
-                    raise Failed(f"form {form}: generate gave {type(output).__name__}, no Output")
+                    given = type(output).__name__
+                    raise Failed(f"form {form}: generate gave {given}, no Output", cure=OUTPUT)
             if not outputs:
-                raise Failed(f"form {form}, sample '{request.sample}': no output")
-    bench.has_answered = True
+                raise Failed(f"form {form}, sample '{request.sample}': no output", cure=OUTPUT)
+            bench.has_answered = True
+        bench.note_declined(form, declined)
+    if not bench.has_answered:
+        raise Skipped("it declines every request: see forms_honoured")
 
 
-def _fault(form: str, request: Request, exc: Exception) -> Failed:
-    cure = ""
-    if "read-only" in str(exc):
-        cure = "work on a copy: request.images[0].array.copy()"
+def _fault(bench: Bench, form: str, request: Request, exc: Exception) -> Failed:
+    cure = cure_of(exc, package=bench.plugin.package) or MEND
     return Failed(f"form {form}, sample '{request.sample}': raised {tell(exc)}", cure=cure)
 
 
@@ -79,19 +98,26 @@ def check_offline(bench: Bench) -> str:
         raise Skipped("its card needs a key: it is there to go online")
     if bench.network_fault is None:
         if not bench.has_answered:
-            raise Skipped("it did not come to an answer, nor to a connection")
+            raise Skipped("needs answers, see there")
         return f"tried {', '.join(sorted(set(bench.tried)))}, and went on" if bench.tried else ""
     if isinstance(bench.network_fault, VgenEvalError):
         return f"it says so: {tell(bench.network_fault)}"
     raise Failed(f"it tried {bench.tried[0]} and raised {tell(bench.network_fault)}")
 
 
-def check_forms_honoured(bench: Bench) -> None:
-    """Is each answer of the form that was asked for?"""
+def check_forms_honoured(bench: Bench) -> str:
+    """Is each answer of the form that was asked for, and is there one?"""
+    told = []
     for form in bench.forms:
-        outputs = [output for request in bench.requests(form) for output in bench.ask([request])]
-        if all(output.answer is None for output in outputs):
-            raise Failed(f"form {form}: every request was answered with None")
+        declined = bench.declined(form)
+        names = [name for name in toys.PICTURES if name not in declined]
+        outputs = [out for name in names for out in bench.ask([bench.request(form, name)])]
+        said = Counter(declined.values())
+        said["None"] = sum(output.answer is None for output in outputs)
+        if said.total() >= len(declined) + len(outputs):
+            raise Failed(_no_answer(form, said), cure=NOTHING)
+        if said.total():
+            told.append(f"form {form}: {said.total()} of {len(toys.PICTURES)} not answered")
         for output in outputs:
             kept = keep(form, output.answer)
             if kept is None:
@@ -100,6 +126,12 @@ def check_forms_honoured(bench: Bench) -> None:
                 unpack(form, value=kept.value, data=kept.data)
             except Undecodable as exc:
                 raise Failed(f"form {form}, '{output.id}': {exc.what}") from exc
+    return "; ".join(told)
+
+
+def _no_answer(form: str, said: Counter[str]) -> str:
+    words = "; ".join(f"{count} times {text}" for text, count in said.most_common(3) if count)
+    return f"form {form}: {said.total()} requests, and no answer to any: {words}"
 
 
 def check_ids_echoed(bench: Bench) -> None:
@@ -140,7 +172,7 @@ def check_seed_used(bench: Bench) -> str:
     _refuse_undetermined(bench)
     matters = False
     for form in bench.forms:
-        name = toys.PICTURES[0]
+        name = bench.requests(form)[0].sample
         answers = [
             bench.digests(form, [[bench.request(form, name, seed=seed)]]) for seed in (0, 1, 0)
         ]
@@ -206,12 +238,13 @@ def _answer(bench: Bench, what: str, request: Request, *, cure: str = "") -> Non
     except VgenEvalError:
         return
     except Exception as exc:
+        cure = cure_of(exc, package=bench.plugin.package) or cure
         raise Failed(f"{what}: raised {tell(exc)}", cure=cure) from exc
     for output in outputs:
         try:
             keep(request.form, output.answer)
         except Failed as exc:
-            raise Failed(f"{what}: {exc.detail}", cure=cure) from exc
+            raise Failed(f"{what}: {exc.detail}", cure=exc.cure or cure) from exc
 
 
 def check_picture_kinds(bench: Bench) -> None:

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
-import time
 from collections.abc import Iterator
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vgen_eval.errors import MissingExtra, Problem, VgenEvalError
-from vgen_eval.testing.outcome import Failed, Skipped, clip
+import msgspec
+
+from vgen_eval.cards.checking import message_of
+from vgen_eval.cards.terms import unfilled_terms
+from vgen_eval.errors import BrokenPlugin, MissingExtra, Problem, VgenEvalError
+from vgen_eval.loading import CURE
+from vgen_eval.testing.build import build_parts
+from vgen_eval.testing.children import Event
+from vgen_eval.testing.cures import cure_of
+from vgen_eval.testing.modules import HEAVIEST, HEAVY, Imported, import_measured
+from vgen_eval.testing.outcome import Failed, Skipped, clip, tell
+from vgen_eval.testing.subjects import protocols_of
 
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog, Plugin
     from vgen_eval.testing.child import Printed
     from vgen_eval.testing.children import Spec
 
-__all__ = ["HEAVY", "Bench"]
+__all__ = ["Bench"]
 
-HEAVY = (
-    "torch", "torchvision", "tensorflow", "keras", "jax", "flax", "transformers", "diffusers",
-    "accelerate", "vllm", "onnxruntime", "mediapipe", "cv2", "skimage", "scipy", "sklearn",
-    "pandas", "matplotlib", "openai", "anthropic", "google.genai", "ray", "av",
-)  # fmt: skip
-"""Libraries that importing a plugin's package must not load."""
 MOST_CPU_S = 1.0
 MOST_WALL_S = 3.0
 """Above the CPU's limit: a machine that is busy is no fault of the plugin."""
@@ -43,17 +45,50 @@ class Bench:
         self.plugin: Plugin = self.catalog.plugin(spec.plugin)
         self.loader = Loader()
         self.printed = printed
+        self.events = spec.events
+        # a module that ended the process before would end this one too
+        self.is_safe = spec.done.get("hooks_strings") != "failed"
 
     @cached_property
-    def imported(self) -> tuple[float, float, str, list[str]]:
-        """Seconds of CPU and of the clock, output, and heavy libraries of the import."""
-        before, start = set(sys.modules), self.printed.size()
-        wall, cpu = time.perf_counter(), time.process_time()
-        importlib.import_module(self.plugin.package)
-        cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
-        self.printed.size()
-        loaded = [name for name in HEAVY if name in sys.modules and name not in before]
-        return cpu, wall, self.printed.text(start), loaded
+    def imported(self) -> Imported:
+        """The package itself."""
+        return import_measured(self.plugin.package, self.printed, heavy=HEAVY)
+
+    @cached_property
+    def targets(self) -> dict[str, list[tuple[str, str]]]:
+        """Module -> the components (kind, name) that hooks put there; imports the package."""
+        from vgen_eval.hookspecs import HOOKS
+
+        found: dict[str, list[tuple[str, str]]] = {}
+        for kind in HOOKS:
+            for name, target in self.loader.names(self.plugin, kind).items():
+                found.setdefault(target.partition(":")[0], []).append((kind, name))
+        return found
+
+    @cached_property
+    def modules(self) -> dict[str, Imported]:
+        """The modules that hooks name, each imported after the package."""
+        if self.imported.fault is not None or not self.is_safe:
+            return {}
+        found = {}
+        for module in self.targets:
+            if module != self.plugin.package:
+                self.note(module)
+                found[module] = import_measured(module, self.printed, heavy=HEAVIEST)
+        return found
+
+    def note(self, module: str) -> None:
+        """Tell the parent what is imported now: it may end the process."""
+        event = Event(what="facts", facts={"importing": module})
+        with Path(self.events).open("ab") as sink:
+            sink.write(msgspec.json.encode(event) + b"\n")
+
+    def all_imports(self) -> list[Imported]:
+        """The package, then the modules that its hooks name, as far as these can be told."""
+        try:
+            return [self.imported, *self.modules.values()]
+        except VgenEvalError:  # told by hooks_strings
+            return [self.imported]
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -77,67 +112,126 @@ class Bench:
         """Faults of the cards: about terms, and all others."""
         from vgen_eval.cards import check_card
 
+        finder = _Finder(self.catalog, self.plugin, is_safe=self.is_safe)
         found: list[Problem] = []
         for path in self.cards():
-            found += check_card(path, self.catalog, home=self.plugin.name)
+            found += check_card(path, finder, home=self.plugin.name, trials=False)
+        found = [problem for problem in found if problem.message not in finder.told]
         terms = [problem for problem in found if problem.path in _TERMS]
         return terms, [problem for problem in found if problem.path not in _TERMS]
 
-    def cards(self) -> Iterator[Any]:
+    def cards(self) -> Iterator[Path]:
+        """The plugin's card files."""
         for folder in self.plugin.card_dirs:
             for path in sorted(folder.rglob("*.yaml")):
                 if path.is_file():
                     yield path
 
 
+class _Finder:
+    """A catalog that notes what cannot be imported: hooks_strings tells of it, not each card."""
+
+    def __init__(self, catalog: Catalog, plugin: Plugin, *, is_safe: bool) -> None:
+        self.is_safe = is_safe
+        self.catalog = catalog
+        self.plugin = plugin
+        self.told: set[str] = set()
+
+    def find(self, kind: str, name: str, *, home: str | None = None) -> tuple[Any, Any]:
+        """As the catalog does."""
+        return self.catalog.find(kind, name, home=home)
+
+    def component(self, kind: str, name: str, *, home: str) -> Any:
+        """As the catalog does."""
+        if not self.is_safe:  # all of them: what a card names may lead to the module at fault
+            unsafe = BrokenPlugin(f"{kind} '{name}' is not looked into")
+            self.told.add(message_of(unsafe))
+            raise unsafe
+        try:
+            return self.catalog.component(kind, name, home=home)
+        except (BrokenPlugin, MissingExtra) as exc:
+            if isinstance(exc, MissingExtra) or f"'{self.plugin.name}" in exc.what:
+                self.told.add(message_of(exc))
+            raise
+
+
 def check_imports(bench: Bench) -> None:
     """Is it imported without an error?"""
-    try:
-        _ = bench.imported
-    except MissingExtra as exc:
-        raise Failed(f"importing the package needs an extra: {exc.what}") from exc
+    fault = bench.imported.fault
+    if isinstance(fault, MissingExtra):
+        raise Failed(f"importing the package needs an extra: {fault.what}") from fault
+    if fault is not None:
+        raise fault
 
 
 def check_import_silent(bench: Bench) -> None:
-    """Does it print nothing?"""
-    text = bench.imported[2]
-    if text.strip():
-        raise Failed(f"it printed {clip(text.strip(), longest=120)!r}")
+    """Do the package and its modules print nothing?"""
+    faults = [
+        f"importing {done.module} printed {clip(done.said, longest=120)!r}"
+        for done in bench.all_imports()
+        if done.said
+    ]
+    if faults:
+        raise Failed(_first_of(faults))
 
 
 def check_import_cheap(bench: Bench) -> str:
-    """Does it load nothing heavy, in little time?"""
-    cpu, wall, _, loaded = bench.imported
-    if loaded:
-        raise Failed(f"importing {bench.plugin.package} loads {', '.join(loaded)}")
+    """Do they load nothing heavy, the package in little time?"""
+    for done in bench.all_imports():
+        if done.heavy:
+            cure = "" if done is bench.imported else LATE
+            raise Failed(f"importing {done.module} loads {', '.join(done.heavy)}", cure=cure)
+    cpu, wall = bench.imported.cpu_s, bench.imported.wall_s
     if cpu > MOST_CPU_S or wall > MOST_WALL_S:
         raise Failed(f"importing {bench.plugin.package} takes {wall:.1f} s ({cpu:.1f} s of CPU)")
     return f"{wall * 1000:.0f} ms"
+
+
+LATE = "import it inside the method that needs it, such as load()"
 
 
 def check_hooks_strings(bench: Bench) -> str:
     """Does each name lead to a component?"""
     from vgen_eval.hookspecs import HOOKS
 
-    faults, count, lacking = [], 0, set()
-    for kind in HOOKS:
-        try:
-            names = bench.names(kind)
-        except VgenEvalError as exc:
-            raise Failed(exc.what) from exc
-        for name in names:
-            count += 1
-            try:
-                bench.catalog.component(kind, f"{bench.plugin.name}:{name}", home="vgen-eval")
-            except MissingExtra as exc:
-                lacking.add(exc.cure)
-            except VgenEvalError as exc:
-                faults.append(exc.what)
+    try:
+        for kind in HOOKS:
+            bench.names(kind)
+    except BrokenPlugin as exc:
+        own = exc.cure if exc.cure != CURE else ""
+        cause = exc.__cause__
+        cure = own or (cure_of(cause, package=bench.plugin.package) if cause else "")
+        raise Failed(exc.what, cure=cure or "") from exc
+    faults: list[tuple[str, str]] = []
+    lacking = set()
+    for module, parts in bench.targets.items():
+        fault = bench.modules[module].fault if module in bench.modules else None
+        if isinstance(fault, MissingExtra):
+            lacking.add(str(fault.cure))
+        elif fault is not None:
+            named = ", ".join(f"{kind} '{name}'" for kind, name in parts)
+            cure = cure_of(fault, package=bench.plugin.package) or "mend that line"
+            faults.append((f"importing {module} ({named}): {tell(fault)}", cure))
+        else:
+            for kind, name in parts:
+                faults += _look_at(bench, kind, name, lacking)
     if faults:
-        raise Failed(_first_of(faults))
-    return f"{count} names" + "".join(
-        f"; not looked into: {cure}" for cure in sorted(lacking, key=str)
-    )
+        raise Failed(_first_of([told for told, _ in faults]), cure=faults[0][1])
+    count = sum(map(len, bench.targets.values()))
+    return f"{count} names" + "".join(f"; not looked into: {cure}" for cure in sorted(lacking))
+
+
+def _look_at(bench: Bench, kind: str, name: str, lacking: set[str]) -> list[tuple[str, str]]:
+    """What is wrong with one component, and the cure where it is not the check's own."""
+    try:
+        bench.catalog.component(kind, f"{bench.plugin.name}:{name}", home="vgen-eval")
+    except MissingExtra as exc:
+        lacking.add(str(exc.cure))
+    except VgenEvalError as exc:
+        cause = exc.__cause__
+        cure = cure_of(cause, package=bench.plugin.package) if cause else ""
+        return [(exc.what, cure)]
+    return []
 
 
 def check_cards_valid(bench: Bench) -> str:
@@ -154,8 +248,27 @@ def check_cards_valid(bench: Bench) -> str:
 
 def check_licence_stated(bench: Bench) -> None:
     """Do the cards say on what terms?"""
-    if bench.problems[0]:
-        raise Failed(_first_of([str(problem) for problem in bench.problems[0]]))
+    faults = [
+        *bench.problems[0],
+        *(fault for path in bench.cards() for fault in unfilled_terms(path)),
+    ]
+    if faults:
+        raise Failed(_first_of([str(problem) for problem in faults]))
+
+
+def check_parts_built(bench: Bench) -> str:
+    """Can what the protocols name be built?"""
+    found: dict[str, BaseException | None] = {}
+    count = 0
+    for _, _, body in protocols_of(bench.catalog, bench.plugin):
+        count += 1
+        for fault in build_parts(body, bench.catalog, home=bench.plugin.name):
+            found.setdefault(fault.what, fault.cause)
+    if found:
+        cause = next(iter(found.values()))
+        cure = cure_of(cause, package=bench.plugin.package) if cause else ""
+        raise Failed(_first_of(list(found)), cure=cure)
+    return f"of {count} protocols"
 
 
 def check_names(bench: Bench) -> str:

@@ -138,7 +138,7 @@ def check_fields_filled(bench: Bench) -> None:
     """Can every prompt be filled?"""
     for name, answer in _answers(bench):
         task = bench.task(name)
-        codec = task.codec(answer)
+        codec = bench.codec(name, answer.form)
         for sample in bench.samples:
             scene = scene_of(sample, task.protocol.input, codec)
             fields = prompt_fields(codec.decoder, scene)
@@ -166,6 +166,7 @@ def check_oracle_ceiling(bench: Bench) -> str:
     told = []
     for name, form in _with_ceiling(bench):
         where, primary = f"{name}, {form}", bench.task(name).primary
+        bench.rehearse(name, form)
         card = bench.run(name, form, "ceiling")
         faults = {
             k: v for k, v in card.counts.statuses.items() if k not in ("ok", "no_valid_target")

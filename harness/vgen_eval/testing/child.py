@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import importlib.util
 import logging
 import os
 import sys
@@ -14,8 +15,10 @@ import msgspec
 
 from vgen_eval.errors import BrokenPlugin, CardError
 from vgen_eval.testing.children import Event, Spec
-from vgen_eval.testing.outcome import Failed, Skipped, Unavailable, clip, tell
+from vgen_eval.testing.cures import cure_of
+from vgen_eval.testing.outcome import Failed, Skipped, Unavailable, clip, own_code, place_of, tell
 from vgen_eval.testing.rules import Rule, closure
+from vgen_eval.testing.stacks import offer_stack
 
 __all__ = ["Printed", "main"]
 
@@ -26,7 +29,7 @@ class Printed:
     """What this process has written to stdout and stderr so far."""
 
     def __init__(self, path: str) -> None:
-        self._path = Path(path)
+        self._file = Path(path).open("rb")  # the path is in a plugin's reach, the handle is not
 
     def size(self) -> int:
         """Bytes, Python's and C's buffers flushed."""
@@ -37,11 +40,12 @@ class Printed:
             import ctypes
 
             ctypes.CDLL(None).fflush(None)
-        return self._path.stat().st_size
+        return os.fstat(self._file.fileno()).st_size
 
     def text(self, start: int) -> str:
         """What was written since `start`."""
-        return self._path.read_bytes()[start:].decode("utf-8", "replace")
+        self._file.seek(start)
+        return self._file.read().decode("utf-8", "replace")
 
 
 def main(path: str) -> None:
@@ -56,6 +60,10 @@ def main(path: str) -> None:
             sink.write(msgspec.json.encode(event) + b"\n")
 
         bench = room.Bench(spec, Printed(spec.printed))
+        places = _folders(bench.plugin.package)
+        own_code(places)
+        send(Event(what="facts", facts={"places": [str(place) for place in places]}))
+        offer_stack(spec.stack)
         outcomes = dict(spec.done)
         for rule in closure(spec.subject.kind, spec.wanted):
             if rule.id in outcomes:
@@ -68,6 +76,15 @@ def main(path: str) -> None:
         send(Event(what="finished"))
     # threads and exit handlers of the plugin are not waited for
     os._exit(0)
+
+
+def _folders(package: str) -> list[Path]:
+    """Where the code of a package lies; it is not imported."""
+    spec = importlib.util.find_spec(package)
+    places = (
+        [Path(place) for place in (spec.submodule_search_locations or ()) if place] if spec else []
+    )
+    return [place.resolve() for place in places]
 
 
 def _make(rule: Rule, room: Any, bench: Any, outcomes: dict[str, str]) -> Event:
@@ -86,12 +103,17 @@ def _make(rule: Rule, room: Any, bench: Any, outcomes: dict[str, str]) -> Event:
     except CardError as exc:
         return _end(rule, "blocked", f"{exc.what}: see package::cards_valid")
     except Failed as exc:
-        return _end(rule, "failed", exc.detail, exc.cure or rule.cure)
+        cause = exc.__cause__
+        cure = exc.cure or (cure_of(cause, package=bench.plugin.package) if cause else "")
+        return _end(rule, "failed", exc.detail, cure or rule.cure)
     except SystemExit as exc:
-        return _end(rule, "failed", f"called sys.exit({exc.code!r})", rule.cure)
+        return _end(rule, "failed", f"called sys.exit({exc.code!r})", cure_of(exc))
     # a plugin's code may raise anything
     except BaseException as exc:
-        return _end(rule, "failed", f"raised {tell(exc)}", rule.cure)
+        place = place_of(exc)
+        mend = f"mend {place}: {rule.cure}" if place else rule.cure
+        cure = cure_of(exc, package=bench.plugin.package) or mend
+        return _end(rule, "failed", f"raised {tell(exc)}", cure)
     return _end(rule, "passed", detail or "")
 
 

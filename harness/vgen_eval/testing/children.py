@@ -13,11 +13,13 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 import msgspec
 
+from vgen_eval.testing.cures import CRASHED, ENDED, cure_of_hang
 from vgen_eval.testing.rules import closure, rules_of
+from vgen_eval.testing.stacks import ask_stack, read_place
 from vgen_eval.testing.subjects import Subject
 
 __all__ = ["Event", "Spec", "run_subject"]
@@ -28,6 +30,7 @@ _BOOT = (
 )
 _POLL_S = 0.02
 _SHOWN = 200
+_OUTPUT_END = 4000
 MOST_CHILDREN = 5
 """How often a subject that ends its process is taken up again, after the check that did it."""
 
@@ -44,6 +47,8 @@ class Spec(msgspec.Struct, frozen=True, kw_only=True):
     """File that the child appends its events to."""
     printed: str
     """File that its stdout and stderr go to."""
+    stack: str = ""
+    """File that its stack goes to when its time is up."""
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,7 +71,7 @@ def run_subject(
 
     A check without an end after `timeout_s` is ended, and nothing more is asked of the subject;
     one that ends its process fails, and the next are made in another process. `stop`, once set,
-    ends the child; what it had not told is skipped.
+    ends the child; what it had not told is skipped. Fact "ended": the checks that ended a child.
     """
     stop = stop or threading.Event()
     ends: dict[str, Event] = {}
@@ -88,11 +93,14 @@ def run_subject(
         at_fault = at_fault or next((check for check in order if check not in ends), None)
         if at_fault is None:
             break
+        facts["ended"] = [*facts.get("ended", ()), at_fault]
+        if at_fault == "hooks_strings" and "importing" in facts:
+            ending += f", importing {facts['importing']}"
         said = f"; it printed: {_last_line(output)}" if output else ""
-        cure = rules_of(subject.kind)[at_fault].cure
         ends[at_fault] = Event(
-            what="end", check=at_fault, outcome="failed", detail=ending + said, cure=cure
-        )
+            what="end", check=at_fault, outcome="failed", detail=ending + said,
+            cure=_cure(subject, at_fault, ending, timeout_s),
+        )  # fmt: skip
         if ending.startswith("not done"):
             break
     reason = "not made: the subject hangs or keeps ending its process"
@@ -103,25 +111,35 @@ def run_subject(
     ], facts
 
 
+def _cure(subject: Subject, check: str, ending: str, timeout_s: float) -> str:
+    """What cures a process that ended before its time, or did not end."""
+    if ending.startswith("not done"):
+        return cure_of_hang(subject.kind, timeout_s)
+    if check == "imports":
+        return rules_of(subject.kind)[check].cure
+    return CRASHED if ending.startswith("killed") else ENDED
+
+
 def _run_child(
     plugin: str, subject: Subject, wanted: Sequence[str], done: Mapping[str, str],
     timeout_s: float, stop: threading.Event,
 ) -> tuple[list[Event], str, str]:  # fmt: skip
     """Its events, how it ended if before its time, and the end of what it printed."""
-    with tempfile.TemporaryDirectory(prefix="vgen-check-") as folder:
+    # what a plugin does to the folder is its own affair: the files are read where they were opened
+    with tempfile.TemporaryDirectory(prefix="vgen-check-", ignore_cleanup_errors=True) as folder:
         events, printed = Path(folder, "events.jsonl"), Path(folder, "output.txt")
+        stack = Path(folder, "stack.txt")
         work = Path(folder, "work")
         work.mkdir()
-        events.touch()
         spec = Spec(
             plugin=plugin, subject=subject, wanted=tuple(wanted), done=done,
-            events=str(events), printed=str(printed),
+            events=str(events), printed=str(printed), stack=str(stack),
         )  # fmt: skip
         path = Path(folder, "spec.json")
         path.write_bytes(msgspec.json.encode(spec))
         places = json.dumps([str(Path(place or ".").resolve()) for place in sys.path])
         # files, not pipes: what a plugin leaves running could hold a pipe open for ever
-        with printed.open("wb") as sink:
+        with printed.open("w+b") as sink, events.open("w+b") as told:
             child = subprocess.Popen(
                 [sys.executable, "-c", _BOOT, places, str(path)],
                 cwd=work,
@@ -132,22 +150,38 @@ def _run_child(
                 env=os.environ | {"CUDA_VISIBLE_DEVICES": ""},  # the checks are the CPU's
             )
             try:
-                ending = _watch(child, events, timeout_s, stop)
+                ending = _watch(child, told, timeout_s, stop)
+                if ending.startswith("not done"):
+                    ask_stack(child.pid, stack)
             finally:
                 _kill(child)
-        output = printed.read_bytes()[-4000:].decode("utf-8", "replace")
-        lines = events.read_bytes().splitlines()
-        return [msgspec.json.decode(line, type=Event) for line in lines], ending, output
+            sink.seek(max(0, sink.seek(0, os.SEEK_END) - _OUTPUT_END))
+            output = sink.read().decode("utf-8", "replace")
+            told.seek(0)
+            found = _read_events(told.read())
+        folders = [place for event in found for place in event.facts.get("places", ())]
+        if where := read_place(stack, folders):
+            ending += f", in {where}"
+        return found, ending, output
+
+
+def _read_events(data: bytes) -> list[Event]:
+    """What the child told; lines that are none, which something else wrote there, are left out."""
+    found = []
+    for line in data.splitlines():
+        with contextlib.suppress(msgspec.DecodeError):
+            found.append(msgspec.json.decode(line, type=Event))
+    return found
 
 
 def _watch(
-    child: subprocess.Popen[bytes], events: Path, timeout_s: float, stop: threading.Event
+    child: subprocess.Popen[bytes], events: BinaryIO, timeout_s: float, stop: threading.Event
 ) -> str:
     """How the child ended, or why it is to be ended."""
     size, since = 0, time.monotonic()
     while (status := child.poll()) is None:
         time.sleep(_POLL_S)
-        now = events.stat().st_size
+        now = os.fstat(events.fileno()).st_size
         if now != size:
             size, since = now, time.monotonic()
         elif time.monotonic() - since > timeout_s:

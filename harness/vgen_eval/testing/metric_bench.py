@@ -61,7 +61,7 @@ class MetricBench(TaskBench):
     def _codec(self, task: Task) -> Codec:
         # a picture of 8 bits loses more than the forms that are numbers already
         for answer in sorted(task.protocol.answers, key=lambda answer: answer.form == "image"):
-            codec = task.codec(answer)
+            codec = self.codec(self.subject.protocol, answer.form)
             if codec.encoder is not None:
                 return codec
         raise Unavailable("no answer form of the protocol has an encoder")
@@ -103,7 +103,13 @@ def _cases(task: Task, codec: Codec, sample: Sample) -> Iterator[Case]:
         pass
     except Exception as exc:
         raise Unavailable(
-            f"sample '{sample.id}' does not go through the codec: {tell(exc)}"
+            f"sample '{sample.id}' does not go through the codec: {tell(exc)}: "
+            "see the checks of the codec"
         ) from exc
     if task.failure is not None:
-        yield Case("failed", sample, task.failure.decode(None, scene).value)
+        try:
+            yield Case("failed", sample, task.failure.decode(None, scene).value)
+        except Exception as exc:
+            raise Unavailable(
+                f"the failure value raised {tell(exc)}: see the checks of the codec"
+            ) from exc

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from vgen_eval import cards
 from vgen_eval.answers import AnswerFault, pack, unpack
 from vgen_eval.cards.records import ModelCard
-from vgen_eval.errors import NotRunnable
+from vgen_eval.errors import (
+    BrokenPlugin,
+    CallError,
+    NotRunnable,
+    RateLimited,
+    Refused,
+    Transient,
+    UsageError,
+)
 from vgen_eval.testing import toys
-from vgen_eval.testing.network import block
-from vgen_eval.testing.outcome import Failed, Unavailable
+from vgen_eval.testing.cures import OUTPUT, cure_of_answer
+from vgen_eval.testing.network import Attempts, block
+from vgen_eval.testing.outcome import Failed, Skipped, Unavailable, tell
 from vgen_eval.types import AnswerForm, NoOptions, Output, Request
 
 if TYPE_CHECKING:
@@ -36,8 +45,8 @@ class ModelBench:
         self.plugin = self.catalog.plugin(spec.plugin)
         self.name = spec.subject.name
         self.printed = printed
-        self.tried: list[str] = []
-        """Hosts beyond this machine that were tried."""
+        self.attempts = Attempts()
+        self._declined: dict[str, dict[str, str]] = {}
         self.network_fault: BaseException | None = None
         self.has_answered = False
 
@@ -56,15 +65,24 @@ class ModelBench:
         """The adapter's class; what is needed to look at it must be there."""
         key = self.card.needs.key_env
         if key is None:
-            self.tried = block()
+            self.attempts = block()
         elif not os.environ.get(key):
             raise Unavailable(f"it needs a key: {key} is not set")
         try:
             component = self.catalog.component("adapter", self.card.adapter, home=self.plugin.name)
+        except BrokenPlugin:
+            raise
         except NotRunnable as exc:
             raise Unavailable(_words(exc)) from exc
+        except UsageError as exc:
+            raise Unavailable(f"{exc.what}: see package::cards_valid") from exc
         self.printed_before = self.printed.size()
         return component.obj
+
+    @property
+    def tried(self) -> list[str]:
+        """Hosts beyond this machine that were tried."""
+        return self.attempts.beyond
 
     @property
     def stub(self) -> Any:
@@ -109,8 +127,9 @@ class ModelBench:
 
     @property
     def forms(self) -> tuple[AnswerForm, ...]:
-        """The forms that the card declares."""
-        return self.card.answers
+        """The forms that the card declares; without those that cards_valid refuses already."""
+        given = getattr(self.kind, "forms", None) or self.card.answers
+        return tuple(form for form in self.card.answers if form in given) or self.card.answers
 
     def request(self, form: AnswerForm, name: str, **more: Any) -> Request:
         """A fresh request: nothing of it is shared with another."""
@@ -119,12 +138,45 @@ class ModelBench:
         return toys.make_request(form, name, settings=settings, ideal=ideal, **more)
 
     def requests(self, form: AnswerForm) -> list[Request]:
-        """The ordinary requests of a form."""
-        return [self.request(form, name) for name in toys.PICTURES]
+        """The ordinary requests of a form that it does not decline; Skipped when none is left."""
+        declined = self.declined(form)
+        names = [name for name in toys.PICTURES if name not in declined]
+        if not names:
+            raise Skipped(f"form {form}: every request was declined, see forms_honoured")
+        return [self.request(form, name) for name in names]
+
+    def declined(self, form: AnswerForm) -> dict[str, str]:
+        """Sample -> what the adapter said when it declined an ordinary request about it."""
+        if form not in self._declined:
+            found: dict[str, str] = {}
+            for name in toys.PICTURES:
+                try:
+                    self.ask([self.request(form, name)])
+                except CallError as exc:
+                    if not self.declines(exc):
+                        raise
+                    found[name] = tell(exc)
+            self._declined[form] = found
+        return self._declined[form]
+
+    def note_declined(self, form: AnswerForm, found: dict[str, str]) -> None:
+        """Keep what `declined` would find out."""
+        self._declined[form] = found
+
+    def declines(self, exc: CallError) -> bool:
+        """Is it the model's own word, and nothing that a connection or a key would change?"""
+        if isinstance(exc, Refused):
+            return not self.tried
+        if not isinstance(exc, (Transient, RateLimited)) or self.card.needs.key_env is not None:
+            return False
+        return not self.attempts.beyond and not self.attempts.here
 
     def ask(self, requests: Sequence[Request], *, adapter: Any = None) -> list[Output]:
         """What one call gives."""
-        return list((adapter or self.adapter).generate(list(requests)))
+        given = (adapter or self.adapter).generate(list(requests))
+        if not isinstance(given, Iterable):
+            raise Failed(f"generate() gave {type(given).__name__}, no outputs", cure=OUTPUT)
+        return list(given)
 
     def digests(self, form: AnswerForm, calls: Sequence[Sequence[Request]]) -> dict[str, Any]:
         """Sample -> the answer as it is kept, over several calls."""
@@ -169,7 +221,8 @@ def keep(form: AnswerForm, answer: Any) -> Any:
     try:
         return pack(form, answer)
     except AnswerFault as exc:
-        raise Failed(f"form {form}: {exc.reason}") from exc
+        cure = cure_of_answer(form, answer)
+        raise Failed(f"form {form}: {exc.reason}", cure=cure) from exc
 
 
 def difference(form: AnswerForm, a: Any, b: Any) -> str:

@@ -6,25 +6,37 @@ import errno
 import socket
 from typing import Any
 
-__all__ = ["block"]
+import msgspec
+
+__all__ = ["Attempts", "block"]
 
 _LOCAL = ("localhost", "127.", "::1", "0.0.0.0")  # noqa: S104
 
 
-def block() -> list[str]:
-    """Blocks it from here on; the list that is given back grows by each host that is tried."""
-    tried: list[str] = []
+class Attempts(msgspec.Struct):
+    """The hosts that were tried so far."""
+
+    beyond: list[str] = []
+    """Others than this machine: each try failed."""
+    here: list[str] = []
+    """On this machine: servers of its own are no network."""
+
+
+def block() -> Attempts:
+    """Blocks it from here on; what is given back grows by each host that is tried."""
+    attempts = Attempts()
     real = {name: getattr(socket.socket, name) for name in ("connect", "connect_ex")}
     look_up = socket.getaddrinfo
 
     def refuse(host: Any) -> OSError:
-        tried.append(str(host))
+        attempts.beyond.append(str(host))
         return OSError(errno.ENETUNREACH, "no network while the contract is checked")
 
     def guard(name: str) -> Any:
         def connect(self: socket.socket, address: Any) -> Any:
             if isinstance(address, tuple) and not _is_local(address[0]):
                 raise refuse(address[0])
+            attempts.here.append(str(address))
             return real[name](self, address)
 
         return connect
@@ -37,7 +49,7 @@ def block() -> list[str]:
     socket.socket.connect = guard("connect")  # type: ignore[method-assign]
     socket.socket.connect_ex = guard("connect_ex")  # type: ignore[method-assign]
     socket.getaddrinfo = getaddrinfo
-    return tried
+    return attempts
 
 
 def _is_local(host: Any) -> bool:

@@ -36,28 +36,39 @@ _PACKAGE = (
         "import what may be missing inside the method that needs it; never exit on import",
     ),
     Rule(
-        "package", "import_silent", "Importing it prints nothing.",
-        "log through logging.getLogger(__name__); take the print out", ("imports",),
-    ),
-    Rule(
-        "package", "import_cheap",
-        "Importing the package itself loads no heavy library and takes under a second.",
-        'name the parts as "package.module:Object" in the hooks; import them in their modules',
-        ("imports",),
-    ),
-    Rule(
         "package", "hooks_strings",
         "Each name that a hook gives leads to an object with version, Options and its methods.",
         "correct the string that the hook returns, or what its object lacks", ("imports",),
+    ),
+    Rule(
+        "package", "import_silent",
+        "Importing the package, and each module that a hook names, prints nothing.",
+        "log through logging.getLogger(__name__); take the print out", ("imports",),
+        ("hooks_strings",),
+    ),
+    Rule(
+        "package", "import_cheap",
+        "Importing the package takes under a second and loads no heavy library; the modules that "
+        "hooks name load none of the heaviest.",
+        'name the parts as "package.module:Object" in the hooks; import them in their modules',
+        ("imports",), ("hooks_strings",),
     ),
     Rule(
         "package", "cards_valid", "Every card keeps to its schema, and names parts that exist.",
         "vgen-eval check CARD lists every problem with its line", ("imports",),
     ),
     Rule(
-        "package", "licence_stated", "Licence, source and citation of every card say something.",
-        "fill in licence (and source, citation of a data set): readers must know the terms",
+        "package", "licence_stated",
+        "Licence, source and citation of every card say something; a placeholder says nothing.",
+        "fill in licence (and source, citation of a data set; `citation: none` where there is "
+        "none): readers must know the terms",
         ("imports",),
+    ),
+    Rule(
+        "package", "parts_built",
+        "Decoders, encoders, failure values and metrics are built with the options of each card.",
+        "let __init__ take the options and nothing else, and raise nothing",
+        ("hooks_strings",),
     ),
     Rule(
         "package", "names", "Names that a built-in has as well are told (a notice, no failure).",
@@ -81,7 +92,7 @@ _MODEL = (
         after=("loads", "answers"),
     ),
     _model(
-        "forms_honoured", "Each answer is of the form that was asked for.",
+        "forms_honoured", "In each form something is answered, and in the form asked for.",
         "give what request.form names (see vgen_eval.types.Output), or take the form off the card",
         "answers",
     ),
@@ -140,7 +151,7 @@ _MODEL = (
     ),
     _model(
         "reload", "It closes twice, loads again and answers as before.",
-        "let close() set back what load() made, and check for None", "forms_honoured",
+        "let close() set back what load() made, and check for None", "determinism",
     ),
     _model(
         "pickling", "Class, options, card, and the adapter before load() can be pickled.",
@@ -183,7 +194,8 @@ _TASK = (
     ),
     Rule(
         "task", "fields_filled", "Every prompt of every protocol can be filled for every sample.",
-        "give the field to each sample (Sample.fields), or to the decoder's fields()", ("loads",),
+        "give the field to each sample (Sample.fields), or to the decoder's fields()",
+        ("loads", "sample_pictures"),
     ),
     Rule(
         "task", "oracle_ceiling",
@@ -213,6 +225,7 @@ _CODEC = (
         "codec", "decoder_rejects",
         "Garbage raises Undecodable or gives a prediction on the target's grid, nothing else.",
         "look at type, dtype, shape and finiteness first; raise Undecodable with the reason",
+        ("encode_decode",),
     ),
     Rule(
         "codec", "odd_sizes", "Answers of other sizes give predictions on the target's grid.",
@@ -220,7 +233,7 @@ _CODEC = (
     ),
     Rule(
         "codec", "failure_value", "The failure value reads no answer, and the metrics take it.",
-        "build the failure value from scene.size alone",
+        "build the failure value from scene.size alone", ("encode_decode",),
     ),
 )  # fmt: skip
 

@@ -5,22 +5,26 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vgen_eval._version import __version__
+from vgen_eval.conformance import Check, Conformance, Outcome, files_digest
 from vgen_eval.errors import UsageError
+from vgen_eval.loading import CURE
 from vgen_eval.testing.children import Event, run_subject
-from vgen_eval.testing.record import Check, Conformance, Outcome, files_digest
 from vgen_eval.testing.rules import rules_of
 from vgen_eval.testing.subjects import Subject, list_subjects, list_unused, wanted_checks
 
 if TYPE_CHECKING:
-    from vgen_eval.plugins import Plugin
+    from vgen_eval.plugins import Catalog, Plugin
 
 __all__ = ["TIMEOUT_S", "assert_conforms", "check_plugin"]
 
 TIMEOUT_S = 60.0
 _CHILDREN = 2
+_IMPORTING = ("imports", "hooks_strings")
+"""Checks of the package in which the plugin's modules are imported."""
 
 
 def check_plugin(
@@ -47,21 +51,29 @@ def check_plugin(
     from vgen_eval.plugins import Catalog
 
     catalog = Catalog.discover()
-    plugin = catalog.plugin(name)
+    plugin = _installed(catalog, name)
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     package = Subject(kind="package", label="package")
     events: list[Event] = []
     hooks: Mapping[str, Any] | None = None
+    deadly: list[str] = []
     if not (only or "").startswith(("model:", "task:")):
         # alone and first: its time is measured, and what it offers says what else there is
         events, facts = run_subject(
             plugin.name, package, wanted_checks(package, only), timeout_s=timeout_s
         )
         hooks = facts.get("hooks")
+        deadly = [check for check in facts.get("ended", ()) if check in _IMPORTING]
     subjects = list_subjects(catalog, plugin, hooks)[1:]
     chosen = [(subject, checks) for subject in subjects if (checks := wanted_checks(subject, only))]
 
     def make(pair: tuple[Subject, list[str]]) -> list[Event]:
+        if deadly:  # every process that imports it would end so
+            reason = f"importing it ends the process: see package::{deadly[0]}"
+            return [
+                Event(what="end", check=check, outcome="skipped", detail=reason)
+                for check in pair[1]
+            ]
         found, _ = run_subject(plugin.name, *pair, timeout_s=timeout_s, stop=stop)
         if on_subject is not None:
             on_subject(pair[0].label)
@@ -79,12 +91,31 @@ def check_plugin(
         made += _checks(subject, found)
     if only is None and hooks is not None:
         made += _unused(list_unused(catalog, plugin, hooks))
+        if not subjects and not any(hooks.values()):
+            made.append(_EMPTY)
     if only is not None and not made:
         raise UsageError(
             f"'{only}' means no check of '{plugin.name}'",
             cure=f"subjects: {', '.join(s.label for s in subjects[:8]) or 'package'}",
         )
     return _record(plugin, started, made)
+
+
+def _installed(catalog: Catalog, name: str) -> Plugin:
+    """The plugin of that name; what is not installed is told how it would be."""
+    try:
+        return catalog.plugin(name)
+    except UsageError as exc:
+        if exc.cure != CURE:
+            raise
+        folder = Path(name).expanduser()
+        is_folder = (folder / "pyproject.toml").is_file()
+        raise UsageError(
+            exc.what,
+            cure=f"NAME is the distribution's: pip install -e {folder}, then give its name"
+            if is_folder
+            else "pip install -e . in its folder",
+        ) from exc
 
 
 def _record(plugin: Plugin, checked: str, made: list[Check]) -> Conformance:
@@ -127,12 +158,21 @@ def _unused(names: list[tuple[str, str]]) -> list[Check]:
         Check(
             subject=f"{kind}:{name}",
             check="used",
-            asks="A protocol of the plugin's own cards uses it, so that it can be tried.",
+            asks="A card of the plugin uses it, so that it can be tried.",
             outcome="skipped",
-            detail="no task card of this plugin uses it",
+            detail="no card of this plugin uses it",
         )
         for kind, name in names
     ]
+
+
+_EMPTY = Check(
+    subject="package",
+    check="used",
+    asks="The plugin brings a card or a component.",
+    outcome="skipped",
+    detail="it brings no card and no component, so that there is nothing to try",
+)
 
 
 def assert_conforms(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from vgen_eval import cards, jsonio
-from vgen_eval.cards.records import AnswerCard, ProtocolCard, TaskCard
+from vgen_eval.cards.records import AnswerCard, ModelCard, ProtocolCard, TaskCard
 from vgen_eval.discovery import normalise
 from vgen_eval.errors import VgenEvalError
 from vgen_eval.testing.rules import Kind, rules_of
@@ -17,7 +17,7 @@ from vgen_eval.testing.rules import Kind, rules_of
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog, Plugin
 
-__all__ = ["Subject", "list_subjects", "list_unused", "wanted_checks"]
+__all__ = ["Subject", "list_subjects", "list_unused", "protocols_of", "wanted_checks"]
 
 Hooks = Mapping[str, Sequence[str]]
 """Kind of component -> the names a plugin offers."""
@@ -68,9 +68,10 @@ def _parts(catalog: Catalog, plugin: Plugin, hooks: Hooks) -> list[Subject]:
     """Codecs and metrics as the plugin's protocols use them, each use once."""
     codecs: dict[str, Subject] = {}
     metrics: dict[str, Subject] = {}
-    for task, name, body in _protocols(catalog, plugin):
+    for task, name, body in protocols_of(catalog, plugin):
         for answer in body.answers:
-            if any(_is_own(part, kind, plugin, hooks) for kind, part in _names(answer)):
+            parts = [*_names(answer), ("decoder", body.failure_value)]
+            if any(_is_own(part, kind, plugin, hooks) for kind, part in parts):
                 key = jsonio.digest(_codec_key(answer, body))
                 label = f"codec:{task}@{name}/{answer.form}"
                 codecs.setdefault(
@@ -105,7 +106,8 @@ def _names(answer: AnswerCard) -> Iterator[tuple[str, str]]:
     yield "encoder", answer.encoder or answer.form
 
 
-def _protocols(catalog: Catalog, plugin: Plugin) -> Iterator[tuple[str, str, ProtocolCard]]:
+def protocols_of(catalog: Catalog, plugin: Plugin) -> Iterator[tuple[str, str, ProtocolCard]]:
+    """Task, name and body of every protocol of the plugin's readable task cards."""
     for owner, head in catalog.heads("task"):
         if owner.name != plugin.name:
             continue
@@ -119,6 +121,18 @@ def _protocols(catalog: Catalog, plugin: Plugin) -> Iterator[tuple[str, str, Pro
             yield head.name, name, body
 
 
+def _records(catalog: Catalog, plugin: Plugin) -> Iterator[object]:
+    """The plugin's model and task cards that can be read."""
+    for kind in ("model", "task"):
+        for owner, head in catalog.heads(kind):
+            if owner.name != plugin.name:
+                continue
+            try:
+                yield cards.load_card(head.path).record
+            except VgenEvalError:  # told by cards_valid
+                continue
+
+
 def _is_own(name: str, kind: str, plugin: Plugin, hooks: Hooks) -> bool:
     distribution, colon, bare = name.rpartition(":")
     if colon and normalise(distribution) != normalise(plugin.name):
@@ -127,16 +141,21 @@ def _is_own(name: str, kind: str, plugin: Plugin, hooks: Hooks) -> bool:
 
 
 def list_unused(catalog: Catalog, plugin: Plugin, hooks: Hooks) -> list[tuple[str, str]]:
-    """Decoders, encoders and metrics that no protocol of the plugin uses: kind and name."""
+    """Components that no card of the plugin uses: kind and name."""
     used: set[tuple[str, str]] = set()
-    for _, _, body in _protocols(catalog, plugin):
+    for card in _records(catalog, plugin):
+        if isinstance(card, ModelCard):
+            used.add(("adapter", card.adapter.rpartition(":")[2]))
+        elif isinstance(card, TaskCard):
+            used.add(("dataset", card.dataset.reader.rpartition(":")[2]))
+    for _, _, body in protocols_of(catalog, plugin):
         used |= {("metric", metric.name.rpartition(":")[2]) for metric in body.metrics}
         used.add(("decoder", body.failure_value.rpartition(":")[2]))
         for answer in body.answers:
             used |= {(kind, name.rpartition(":")[2]) for kind, name in _names(answer)}
     return [
         (kind, name)
-        for kind in ("decoder", "encoder", "metric")
+        for kind in ("adapter", "dataset", "decoder", "encoder", "metric")
         for name in hooks.get(kind, ())
         if (kind, name) not in used
     ]

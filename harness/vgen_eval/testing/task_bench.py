@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,10 +12,18 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from vgen_eval import cards
+from vgen_eval.answers import pack, unpack
 from vgen_eval.cards.records import InputCard, TaskCard
 from vgen_eval.engine.naming import TaskRef
 from vgen_eval.engine.tasks import Codec, Task, open_root, open_task
-from vgen_eval.errors import MissingData, NotRunnable, UsageError
+from vgen_eval.errors import (
+    BrokenPlugin,
+    CardError,
+    NotRunnable,
+    NoValidTarget,
+    Undecodable,
+    UsageError,
+)
 from vgen_eval.imaging import Image, prepare_image
 from vgen_eval.testing.outcome import Failed, Unavailable, tell
 from vgen_eval.types import Item, Sample, Scene
@@ -63,14 +73,19 @@ class TaskBench:
             kind = self.catalog.component("dataset", data.reader, home=self.plugin.name).obj
             options = cards.convert(kind.Options, data.options, file=self.card_name)
             return kind(options, root=open_root(data.root, None), folder=self.loaded.path.parent)
+        except BrokenPlugin:
+            raise
         except NotRunnable as exc:
             raise Unavailable(_words(exc)) from exc
+        except UsageError as exc:
+            raise Unavailable(f"{exc.what}: see package::cards_valid") from exc
 
     @cached_property
     def items(self) -> list[Item]:
         """The index; Unavailable when its data is not here."""
+        reader = self.reader
         try:
-            return list(self.reader.index())
+            return list(reader.index())
         except NotRunnable as exc:
             raise Unavailable(_words(exc)) from exc
 
@@ -89,8 +104,14 @@ class TaskBench:
             )  # fmt: skip
             try:
                 task = open_task(ref, self.catalog, overrides={}, data_root=None)
-            except (MissingData, UsageError, NotRunnable) as exc:
+            except (BrokenPlugin, CardError):
+                raise
+            except UsageError as exc:
+                raise Unavailable(f"{exc.what}: see package::cards_valid") from exc
+            except NotRunnable as exc:
                 raise Unavailable(f"the task cannot be opened: {exc.what}") from exc
+            except Exception as exc:  # a part that declares its values wrongly
+                raise Unavailable(f"the task cannot be opened: {tell(exc)}") from exc
             self._tasks[protocol] = task
         return self._tasks[protocol]
 
@@ -98,16 +119,67 @@ class TaskBench:
         """Decoder and encoder of a form."""
         task = self.task(protocol)
         answer = next(a for a in task.protocol.answers if a.form == form)
-        return task.codec(answer)
+        try:
+            return task.codec(answer)
+        except UsageError as exc:
+            raise Unavailable(f"{exc.what}: see package::cards_valid") from exc
 
     def some(self, count: int = CODEC_SAMPLES) -> list[Sample]:
         """A few samples; Unavailable when none can be loaded: the task's checks say why."""
+        home = f"task:{self.card.task}"
+        items, reader = spread(self.items, count), self.reader
         try:
-            return [self.reader.load(item) for item in spread(self.items, count)]
-        except Unavailable:
+            found = [reader.load(item) for item in items]
+        except (BrokenPlugin, CardError, Unavailable):
             raise
         except Exception as exc:
-            raise Unavailable(f"its samples cannot be loaded: {tell(exc)}") from exc
+            reason = f"its samples cannot be loaded: {tell(exc)}: see {home}::loads"
+            raise Unavailable(reason) from exc
+        if not all(isinstance(image, Image) for sample in found for image in sample.images):
+            raise Unavailable(f"its samples hold no pictures: see {home}::sample_pictures")
+        return found
+
+    def is_own(self, qualified: str) -> bool:
+        """Does the part come from the plugin itself, so that it is checked by itself?"""
+        return qualified.partition(":")[0] == self.plugin.name
+
+    def rehearse(self, protocol: str, named_form: str) -> None:
+        """Takes a truth through encoder, decoder and metrics, as a run would.
+
+        What a part of the plugin itself raises is Unavailable: the checks of the part tell it.
+        Failed for what another's raises, since nothing else here would.
+        """
+        task, codec = self.task(protocol), self.codec(protocol, named_form)
+        assert codec.encoder is not None
+        sample = self.some(1)[0]
+        scene = scene_of(sample, task.protocol.input, codec)
+        form = codec.answer.form
+        try:
+            with self.blaming(codec.info["encoder"]["name"], "encoder"):
+                kept = pack(form, codec.encoder.encode(sample.target, scene))
+            background = codec.answer.background
+            with self.blaming(codec.info["decoder"]["name"], "decoder"):
+                answer = unpack(form, value=kept.value, data=kept.data, background=background)
+                value = codec.decoder.decode(answer, scene).value
+            for named in task.metrics:
+                with self.blaming(named.info["name"], "metric"):
+                    named.metric.compute(named.metric.update(value, sample.target, sample.valid))
+        except (NoValidTarget, Undecodable):  # a run counts them
+            return
+
+    @contextlib.contextmanager
+    def blaming(self, qualified: str, kind: str) -> Iterator[None]:
+        """What a part of that name raises inside: Unavailable, or Failed for another's part."""
+        try:
+            yield
+        except (NoValidTarget, Undecodable):
+            raise
+        except Exception as exc:
+            told = f"{kind} '{qualified}' raised {tell(exc)}"
+            if self.is_own(qualified):
+                home = "metric" if kind == "metric" else "codec"
+                raise Unavailable(f"{told}: see the checks of the {home}") from exc
+            raise Failed(told) from exc
 
     def run(self, protocol: str, form: str, role: str) -> Any:
         """The result card of the built-in model of that role, from an ordinary run."""
@@ -150,7 +222,7 @@ def spread(items: list[Any], count: int) -> list[Any]:
     """At most `count` of them, from the first to the last, evenly."""
     if len(items) <= count:
         return list(items)
-    return [items[at * (len(items) - 1) // (count - 1)] for at in range(count)]
+    return [items[at * (len(items) - 1) // max(count - 1, 1)] for at in range(count)]
 
 
 def scene_of(sample: Sample, rule: InputCard, codec: Codec, *, scale: float = 1.0) -> Scene:

@@ -36,7 +36,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
 
     subject: str
     """package, model:NAME, task:NAME, codec:TASK@PROTOCOL/FORM, metric:NAME; of a part that no
-    card uses decoder:NAME or encoder:NAME."""
+    card uses its kind and name, such as decoder:NAME."""
     check: str
     asks: str
     outcome: Outcome

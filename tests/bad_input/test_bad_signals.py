@@ -7,6 +7,8 @@ import signal
 import time
 
 import bad_models
+import numpy as np
+import PIL.Image
 import pytest
 from badkit import COUNTING, TRACEBACK, Done, Shell, lines_of, runs_in, wait_for_lines
 
@@ -107,3 +109,37 @@ def test_a_signal_while_the_model_is_loaded_runs_nothing(slow: Shell) -> None:
     assert done.code == 143
     assert kept_of(done) == 0
     assert slow(*words).code == 0
+
+
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_task_that_is_being_made_leaves_the_folder_as_it_was(
+    shell: Shell, number: signal.Signals, code: int, again: bool
+) -> None:
+    folder = shell.folder / "rooms"
+    rng = np.random.default_rng(0)
+    for name in ("images", "depth"):
+        (folder / name).mkdir(parents=True)
+    for sample in range(150):
+        pixels = rng.integers(0, 255, (240, 320, 3), np.uint8)
+        PIL.Image.fromarray(pixels).save(folder / "images" / f"{sample}.png")
+        np.save(folder / "depth" / f"{sample}.npy", 1 + rng.random((240, 320), np.float32))
+    old = {name: f"old {name}".encode() for name in ("task.yaml", "manifest.jsonl", "preview.html")}
+    kept = old if again else {}
+    for name, data in kept.items():
+        (folder / name).write_bytes(data)
+    words = ("task", "new", "rooms", "--family", "depth", *(["--force"] if again else []))
+    process = shell.start(*words)
+    until = time.monotonic() + 60
+    card = folder / "task.yaml"
+    while not (card.exists() and card.read_bytes() != kept.get("task.yaml")):
+        assert time.monotonic() < until
+        assert process.poll() is None
+        time.sleep(0.005)
+    process.send_signal(number)
+    done = shell.finish(process)
+    assert done.code == code, done
+    assert done.err.splitlines()[-1] == "error: interrupted; nothing was written"
+    assert TRACEBACK not in done.err
+    found = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    assert found == kept

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -279,3 +280,59 @@ def test_what_cannot_be_meant_is_told_in_a_few_lines(
     assert told in done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     assert not (discs / "task.yaml").exists()
+
+
+def test_a_sample_without_any_reading_is_shown_and_the_task_is_made(
+    vgen: Command, rooms: Path
+) -> None:
+    _write(rooms / "depth" / "0.png", np.zeros((HEIGHT, WIDTH), np.uint16))
+    words = ("task", "new", "my rooms", "--family", "depth", "--depth-scale", "1/1000")
+    done = vgen(*words)
+    assert done.returncode == 0, done.stderr
+    assert "(1 without a truth to score)" in done.stdout
+    near = vgen(*words, "--max-depth", "0.1", "--force")
+    assert near.returncode == 0, near.stderr
+    assert "(3 without a truth to score)" in near.stdout
+
+
+@pytest.mark.parametrize(
+    ("closed", "mode", "told"),
+    [
+        ("depth/1.png", 0, "depth/1.png"),
+        ("rgb/2.png", 0, "2.png"),
+        ("depth", 0, "depth: Permission denied"),
+        ("depth", 0o444, "depth/0.png: Permission denied"),
+        (".", 0, "Permission denied"),
+        (".", 0o333, "Permission denied"),
+    ],
+)
+def test_what_may_not_be_read_is_named(
+    vgen: Command, rooms: Path, closed: str, mode: int, told: str
+) -> None:
+    needed = os.R_OK | (os.X_OK if (rooms / closed).is_dir() else 0)
+    (rooms / closed).chmod(mode)
+    try:
+        if os.access(rooms / closed, needed):
+            pytest.skip("this user may read everything")
+        words = ("--family", "depth", "--depth-scale", "1/1000")
+        done = vgen("task", "new", "my rooms", *words)
+    finally:
+        (rooms / closed).chmod(0o755)
+    assert done.returncode == 2, done.stderr
+    assert told in done.stdout + done.stderr
+    assert "Permission denied" in done.stdout + done.stderr
+    assert not (rooms / "task.yaml").exists()
+
+
+def test_a_folder_that_may_not_be_written_has_a_cure_that_helps(vgen: Command, rooms: Path) -> None:
+    rooms.chmod(0o555)
+    try:
+        if os.access(rooms, os.W_OK):
+            pytest.skip("this user may write everywhere")
+        done = vgen("task", "new", "my rooms", "--family", "depth", "--depth-scale", "1/1000")
+    finally:
+        rooms.chmod(0o755)
+    assert done.returncode == 1
+    assert "Permission denied" in done.stderr
+    assert "--output" not in done.stderr
+    assert "permissions" in done.stderr

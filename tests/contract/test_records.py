@@ -132,7 +132,10 @@ def test_the_record_stands_in_result_cards_until_the_files_change(
     assert all("conformance" not in plugin for plugin in card.plugins)
 
 
-def test_an_interrupt_ends_the_command_and_its_children(toy: Make, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("sent", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupt_ends_the_command_and_its_children(
+    toy: Make, tmp_path: Path, sent: signal.Signals, status: int
+) -> None:
     mark = tmp_path / "started"
     hang = (
         "import os, pathlib, time\n"
@@ -149,9 +152,9 @@ def test_an_interrupt_ends_the_command_and_its_children(toy: Make, tmp_path: Pat
     deadline = time.monotonic() + 30
     while not (mark.is_file() and mark.read_text()) and time.monotonic() < deadline:
         time.sleep(0.05)
-    child.send_signal(signal.SIGINT)
+    child.send_signal(sent)
     child.communicate(timeout=10)
-    assert child.returncode == 130
+    assert child.returncode == status
     with pytest.raises(ProcessLookupError):
         os.kill(int(mark.read_text()), 0)
 

@@ -177,6 +177,28 @@ def test_links_and_paths_that_lead_out_are_refused(toys: Path) -> None:
         imported(toys, image_task(toys), lines)
 
 
+@pytest.mark.parametrize(
+    "output",
+    ["x" * 100_000, "a/" * 50_000 + "a.png", "a" * 255 + ".png", "a\0.png", "\udc80.png", "", ".",
+     "loop.png"],
+)  # fmt: skip
+def test_what_no_file_can_be_called_is_refused_with_its_line(toys: Path, output: str) -> None:
+    lines = jsonl(toys / "q" / "a.jsonl", [{"id": "s000", "output": "s000.png"}])
+    (toys / "q" / "s000.png").write_bytes(picture(0))
+    (toys / "q" / "loop.png").symlink_to("loop.png")
+    with lines.open("ab") as file:
+        file.write(b"\n" + json.dumps({"id": "s001", "output": output}).encode() + b"\n")
+    with pytest.raises(UsageError, match=r"a\.jsonl:3: ") as caught:
+        imported(toys, image_task(toys), lines)
+    assert len(caught.value.what) < 1000
+
+
+def test_predictions_that_no_path_can_be_are_not_there(toys: Path) -> None:
+    for name in ("a" * 300, "a\0b"):
+        with pytest.raises(MissingData, match="no predictions"):
+            imported(toys, image_task(toys), toys / name)
+
+
 def test_array_files_are_read_without_pickle_and_broken_ones_are_undecodable(toys: Path) -> None:
     form = {"form": "depth_map", "decoder": "toybench:anything"}
     place = toys / "p"

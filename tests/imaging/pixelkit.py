@@ -43,6 +43,19 @@ def png16(array: NDArray[np.uint16], *extra: bytes) -> bytes:
     return png((width, height, 16, _COLOUR_TYPES[channels]), rows, *extra)
 
 
+def tiff_grey(array: NDArray[Any], *, photometric: int) -> bytes:
+    """A TIFF file of grey numbers, 8 or 16 bits; photometric 0: 0 is white, 1: 0 is black."""
+    height, width = array.shape
+    body = array.astype(array.dtype.newbyteorder("<")).tobytes()
+    entries = [
+        (256, width), (257, height), (258, array.dtype.itemsize * 8), (259, 1), (262, photometric),
+        (273, 8), (277, 1), (278, height), (279, len(body)),
+    ]  # fmt: skip
+    table = b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in entries)
+    head = b"II*\0" + struct.pack("<I", 8 + len(body))
+    return head + body + struct.pack("<H", len(entries)) + table + bytes(4)
+
+
 def png_few_bits(labels: NDArray[np.uint8], bits: int) -> bytes:
     """A grey PNG file of 1, 2 or 4 bits a sample."""
     rows = []

@@ -94,6 +94,17 @@ HEAD = npy_head("<f8", (3, 3))
         (npy_head("<f8", (9_000_000_000, 90_000)), "over the limit"),
         (npy_head("<f8", (1 << 60, 0)), "cannot be"),
         (npy_head("<f8", (-1, 4)) + bytes(64), "cannot be"),
+        (npy_head("<f8", (True, 4)) + bytes(64), "cannot be"),
+        (npy_head("<f8", (1,) * 100) + bytes(64), "cannot be"),
+        (npy_head("<f8", (0, (1 << 40) - 1, (1 << 40) - 1)), "not an array file"),
+        (npy_head("<f8", (0, 1 << 39, 1 << 39)) + bytes(64), "not an array file"),
+        (npy_head("<f8", (2.0, 2)) + bytes(64), "not an array file"),
+        (npy_head("<f8", "ab") + bytes(64), "not an array file"),
+        (npy_head("u1", (16384, 16000)), "declares 262144000 pixels, over the limit"),
+        (npy_head("u1", (16384, 16000, 3)), "declares 262144000 pixels, over the limit"),
+        (npy_head("u1", (1, 3, 16384, 16000)), "declares 262144000 pixels, over the limit"),
+        (npy_head("u1", (10**8 + 1,)), "declares 100000001 pixels, over the limit"),
+        (npy_head("u1", (10000, 10000, 3)), "is cut off"),
         (npy_head("<c16", (2, 2)) + bytes(64), "holds complex128, no numbers"),
         (npy_head("<U3", (2,)) + bytes(64), "no numbers"),
         (npy_head("no type", (2,)) + bytes(64), "not an array file"),
@@ -106,6 +117,24 @@ HEAD = npy_head("<f8", (3, 3))
 def test_files_that_are_not_what_they_say_are_refused(data: bytes, words: str) -> None:
     with pytest.raises(Undecodable, match=f"^odd: .*{words}"):
         load_array(data, what="odd")
+
+
+def test_packed_pixels_are_counted_before_they_are_unpacked(monkeypatch: Any) -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.npy", npy_head("u1", (16384, 16000)) + bytes(16384 * 16000))
+    taken: list[int] = []
+    real = zipfile.ZipExtFile.read
+
+    def read(self: Any, n: int = -1) -> bytes:
+        found = real(self, n)
+        taken.append(len(found))
+        return found
+
+    monkeypatch.setattr(zipfile.ZipExtFile, "read", read)
+    with pytest.raises(Undecodable, match="declares 262144000 pixels, over the limit"):
+        load_array(buffer.getvalue(), what="x")
+    assert 0 < sum(taken) < 1 << 16
 
 
 @pytest.mark.parametrize("way", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])

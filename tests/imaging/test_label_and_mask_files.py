@@ -35,6 +35,19 @@ def mask(data: bytes, **options: Any) -> Any:
     return found
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+@pytest.mark.parametrize("photometric", [0, 1])
+def test_a_tiff_holds_its_labels_as_stored_and_its_mask_as_seen(
+    dtype: Any, photometric: int
+) -> None:
+    stored = pixelkit.tiff_grey(LABELS.astype(dtype), photometric=photometric)
+    assert np.array_equal(labels(stored), LABELS)
+    top = np.iinfo(dtype).max
+    white = TARGET if photometric else ~TARGET
+    painted = pixelkit.tiff_grey(white.astype(dtype) * top, photometric=photometric)
+    assert np.array_equal(mask(painted), TARGET)
+
+
 def palette(indices: Any, colours: Any) -> PIL.Image.Image:
     picture = PIL.Image.fromarray(indices)
     picture.putpalette(np.asarray(colours, np.uint8).tobytes())

@@ -101,6 +101,24 @@ def test_a_transparent_colour_of_an_rgb_png_lies_on_the_background() -> None:
     assert np.array_equal(found[1:], picture[1:])
 
 
+@pytest.mark.parametrize("bits", [8, 16])
+def test_a_tiff_whose_zero_is_white_is_seen_as_it_is_meant(bits: int) -> None:
+    grey = GREY.astype(f"u{bits // 8}") * (257 if bits == 16 else 1)
+    assert np.array_equal(decode(pixelkit.tiff_grey(grey, photometric=1)), three(GREY))
+    assert np.array_equal(decode(pixelkit.tiff_grey(grey, photometric=0)), three(255 - GREY))
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_the_transparent_colour_of_a_png_of_16_bits_is_compared_whole(channels: int) -> None:
+    deep = np.full((2, 3, channels), 20_000, np.uint16)
+    deep[0, 1] += np.uint16(1)  # the same in 8 bits, and not the colour
+    colour = b"".join(int(v).to_bytes(2, "big") for v in deep[0, 0])
+    data = pixelkit.png16(deep, pixelkit.chunk(b"tRNS", colour))
+    expected = np.full((2, 3, 3), (9, 8, 7), np.uint8)
+    expected[0, 1] = 78  # 20001 / 257
+    assert np.array_equal(decode(data, background=(9, 8, 7)), expected)
+
+
 def test_cmyk_jpeg_of_adobe_is_not_inverted() -> None:
     colours = [[(200, 40, 40), (40, 200, 40)], [(40, 40, 200), (220, 220, 220)]]
     rgb = np.kron(np.array(colours, np.uint8).transpose(2, 0, 1), np.ones((32, 32), np.uint8))

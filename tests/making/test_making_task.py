@@ -308,3 +308,47 @@ def test_hostile_queries_reach_a_model_unharmed(tmp_path: Path, catalog: Catalog
     )
     assert card.score().value == 0
     assert HOSTILE in prompts[0]
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_what_a_mask_excludes_does_not_steer_the_ceiling(
+    tmp_path: Path, catalog: Catalog, beside: bool
+) -> None:
+    ceilings = []
+    for name, rubbish in (("clean", 2.0), ("spoilt", 190.0)):
+        folder = tmp_path / name
+        for seed in range(3):
+            depth = (make_truth("depth", seed) / 1000).astype(np.float32)
+            known = np.ones(depth.shape, np.uint8)
+            known[:12] = 0
+            depth[:12] = rubbish
+            save(folder / f"{seed}.png", make_photo(seed))
+            save(folder / f"{seed}_depth.npy", depth)
+            save(folder / (f"{seed}_depth_mask.npy" if beside else f"m/{seed}.npy"), known)
+        hints = {"valid": "." if beside else "m"}
+        made = make(folder, catalog, family="depth", hints=hints)
+        ceilings.append({s.metric: s.value for s in made.ceiling.scores})
+    assert ceilings[0] == ceilings[1]
+
+
+@pytest.mark.parametrize("empty", [(2,), (0, 1, 2, 3)])
+@pytest.mark.parametrize("by", ["zeros", "max_depth", "mask"])
+def test_samples_without_any_reading_are_shown_and_said(
+    tmp_path: Path, catalog: Catalog, empty: tuple[int, ...], by: str
+) -> None:
+    for seed in range(4):
+        depth = np.full((60, 80), 3.0, np.float32)
+        depth += np.linspace(0, 1, 80, dtype=np.float32)
+        if seed in empty and by != "mask":
+            depth[:] = 0 if by == "zeros" else 9
+        save(tmp_path / "images" / f"{seed}.png", make_photo(seed))
+        save(tmp_path / "depth" / f"{seed}.npy", depth)
+        if by == "mask":
+            save(tmp_path / "m" / f"{seed}.npy", np.full(depth.shape, seed not in empty))
+    hints: dict[str, Any] = {"max_depth": {"max_depth": 5}, "mask": {"valid": "m"}}.get(by, {})
+    made = make(tmp_path, catalog, family="depth", hints=hints)
+    assert made.ceiling.counts.data_fault == len(empty)
+    page = made.files["preview"].read_text()
+    assert page.count("80 x 60, no value") == len({0, 2, 3} & set(empty))
+    assert "has a depth" in page
+    assert (made.ceiling.score().value is None) == (len(empty) == 4)

@@ -9,11 +9,23 @@ from typing import Any
 import numpy as np
 import PIL.Image
 from vgen_eval.cards import convert
+from vgen_eval.drafts import Draft, DraftRequest
 from vgen_eval_plugins.manifest.reader import Manifest
 
-__all__ = ["HEIGHT", "WIDTH", "make_photo", "open_manifest", "save", "write_lines"]
+__all__ = [
+    "DEPTH_M",
+    "HEIGHT",
+    "WIDTH",
+    "draft",
+    "fill_folder",
+    "make_photo",
+    "open_manifest",
+    "save",
+    "write_lines",
+]
 
 HEIGHT, WIDTH = 24, 32
+DEPTH_M = np.full((HEIGHT, WIDTH), 2.5, np.float32)
 
 
 def make_photo(seed: int = 0, *, height: int = HEIGHT, width: int = WIDTH) -> Any:
@@ -49,3 +61,20 @@ def open_manifest(folder: Path, *lines: Any, **options: Any) -> Manifest:
         write_lines(folder, *lines)
     read = convert(Manifest.Options, options, file="task.yaml", path="dataset.options")
     return Manifest(read, root=None, folder=folder)
+
+
+def draft(folder: Path, family: str, **said: Any) -> Draft:
+    """The draft of a folder; images, targets and hints by their names."""
+    places = {key: said.pop(key) for key in ("images", "targets") if key in said}
+    return Manifest.draft(DraftRequest(folder=folder, family=family, hints=said, **places))
+
+
+def fill_folder(folder: Path, *names: str) -> None:
+    """Files of these names: depth, masks without anything, photographs."""
+    for name in names:
+        if name.endswith(".npy"):
+            save(folder / name, DEPTH_M)
+        elif any(word in name for word in ("mask", "label")):
+            save(folder / name, np.zeros((HEIGHT, WIDTH), np.uint8))
+        else:
+            save(folder / name, make_photo())

@@ -9,32 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from manifestkit import HEIGHT, WIDTH, make_photo, save
+from manifestkit import DEPTH_M, HEIGHT, WIDTH, draft, fill_folder, make_photo, save
 from vgen_eval.cards import convert
-from vgen_eval.drafts import Draft, DraftRequest
+from vgen_eval.drafts import Draft
 from vgen_eval.errors import UsageError
 from vgen_eval.prompting import fill
 from vgen_eval_plugins.colours import as_rgb
 from vgen_eval_plugins.manifest.palette import make_palette
-from vgen_eval_plugins.manifest.reader import Manifest
 from vgen_eval_plugins.semantic.nearest_colour import NearestColourOptions
-
-DEPTH_M = np.full((HEIGHT, WIDTH), 2.5, np.float32)
-
-
-def draft(folder: Path, family: str, **said: Any) -> Draft:
-    places = {key: said.pop(key) for key in ("images", "targets") if key in said}
-    return Manifest.draft(DraftRequest(folder=folder, family=family, hints=said, **places))
-
-
-def fill_folder(folder: Path, *names: str) -> None:
-    for name in names:
-        if name.endswith(".npy"):
-            save(folder / name, DEPTH_M)
-        elif any(word in name for word in ("mask", "label")):
-            save(folder / name, np.zeros((HEIGHT, WIDTH), np.uint8))
-        else:
-            save(folder / name, make_photo())
 
 
 def pairs(made: Draft, field: str) -> list[tuple[str, str, str]]:
@@ -179,6 +161,60 @@ def test_normals_that_face_away_are_asked_about_with_the_frames_that_turn_them(
 def test_masks_of_known_pixels_stand_beside_the_truth(tmp_path: Path) -> None:
     fill_folder(tmp_path, "images/a.png", "depth/a.npy", "valid/a_mask.png")
     assert draft(tmp_path, "depth").lines[0]["valid"] == "valid/a_mask.png"
+
+
+@pytest.mark.parametrize(
+    ("place", "picture", "truth", "mask"),
+    [
+        ("indoors", "indoors/a.png", "indoors/a_depth.npy", "indoors/a_depth_mask.npy"),
+        ("indoors", "indoors/a.png", "indoors/a_depth.npy", "indoors/a_mask.png"),
+        (".", "a.png", "a_depth.npy", "a_valid.npy"),
+        ("depth", "rgb/a.png", "depth/a.npy", "depth/a_mask.npy"),
+        ("rgb", "rgb/a.png", "depth/a.npy", "rgb/a.valid.npy"),
+        ("other", "rgb/a.png", "depth/a.npy", "other/a.npy"),
+    ],
+)
+def test_a_mask_is_never_the_picture_or_the_truth_beside_it(
+    tmp_path: Path, place: str, picture: str, truth: str, mask: str
+) -> None:
+    fill_folder(tmp_path, picture, truth, mask)
+    where = {"images": "indoors", "targets": "indoors"} if place == "indoors" else {}
+    made = draft(tmp_path, "depth", valid=place, **where)
+    assert [(li["image"], li["depth"], li["valid"]) for li in made.lines] == [
+        (picture, truth, mask)
+    ]
+    assert (made.left_out, made.doubts) == ((), ())
+
+
+def test_a_folder_without_masks_is_none_of_masks(tmp_path: Path) -> None:
+    fill_folder(tmp_path, "a.png", "a_depth.npy")
+    with pytest.raises(UsageError, match="no mask there belongs to a picture"):
+        draft(tmp_path, "depth", valid=".")
+
+
+@pytest.mark.parametrize(
+    ("place", "picture", "truth", "mask"),
+    [
+        ("normals_mask", "rgb/a.png", "depth/a.npy", "normals_mask/a.png"),
+        ("masks", "rgb/a.png", "depth/a.npy", "masks/a.npy"),
+        (".", "a.png", "a_depth.npy", "a_depth_mask.npy"),
+        (".", "a.png", "a_depth.npy", "a_mask.png"),
+        ("depth", "rgb/a.png", "depth/a.npy", "depth/a_mask.npy"),
+        ("depth/valid", "rgb/a.png", "depth/a.npy", "depth/valid/a.npy"),
+    ],
+)
+def test_masks_that_nobody_named_are_told(
+    tmp_path: Path, place: str, picture: str, truth: str, mask: str
+) -> None:
+    fill_folder(tmp_path, picture, truth, mask)
+    told = (f"there are masks in {place}: --valid {place}?",)
+    assert draft(tmp_path, "depth").doubts == told
+    assert draft(tmp_path, "depth", valid=place).doubts == ()
+
+
+def test_a_photograph_of_a_mask_is_no_mask(tmp_path: Path) -> None:
+    fill_folder(tmp_path, "man_with_mask.png", "man_with_mask_depth.npy")
+    assert draft(tmp_path, "depth").doubts == ()
 
 
 # --- classes

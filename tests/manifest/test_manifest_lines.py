@@ -96,6 +96,40 @@ def test_numbers_that_json_does_not_have_are_named(folder: Path, word: str) -> N
     assert fault.startswith("1: ")
 
 
+@pytest.mark.parametrize("number", [1 << 63, 1 << 64, 10**30, int("9" * 4000)])
+@pytest.mark.parametrize("field", ["count", "id"])
+def test_whole_numbers_beyond_64_bits_are_told_with_their_line(
+    folder: Path, number: int, field: str
+) -> None:
+    [fault] = faults(folder, line(), line(id="b") | {field: number})
+    assert fault.startswith(f"2: {field}: Expected int <= ") or "out of range" in fault
+    assert len(fault) < 200
+
+
+def test_a_number_of_any_length_is_a_fault_of_its_line(folder: Path) -> None:
+    raw = '{"id": "b", "image": "images/a.png", "count": ' + "9" * 5000 + "}"
+    [fault] = faults(folder, line(), raw)
+    assert fault.startswith("2: ")
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        {"classes": [{"name": "a", "value": 1 << 62}, "b"]},
+        {"classes": [{"name": "a", "value": [0, 1 << 62]}, "b"]},
+        {"classes": ["a", "b"], "ignore": [1 << 62]},
+        {"classes": ["a", "b"], "offset": -(1 << 62)},
+        {"classes": ["a", "b\x1b[31m"]},
+        {"classes": [{"name": "a\n"}, "b"]},
+    ],
+)
+def test_label_tables_that_no_file_can_have_are_faults_of_the_card(
+    folder: Path, labels: dict[str, Any]
+) -> None:
+    with pytest.raises(CardError, match=r"task\.yaml: dataset\.options\.labels"):
+        open_manifest(folder, line(), target="labels", labels=labels)
+
+
 def test_a_key_that_stands_twice_is_no_silent_choice(folder: Path) -> None:
     [fault] = faults(folder, '{"id": "a", "image": "images/a.png", "count": 2, "count": 3}')
     assert fault == "1: count: this key stands twice"

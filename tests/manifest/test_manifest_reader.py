@@ -74,6 +74,31 @@ def test_whole_numbers_without_a_scale_are_no_metres(folder: Path) -> None:
     assert "scale" in faulty(folder, {"depth": "d.png"}, target="depth")
 
 
+# --- gaps
+
+
+@pytest.mark.parametrize("kind", ["depth", "normals", "labels"])
+def test_a_mask_of_known_pixels_leaves_a_gap_in_the_truth_itself(folder: Path, kind: str) -> None:
+    known = np.ones((HEIGHT, WIDTH), bool)
+    known[:5], known[9, 9] = False, False
+    save(folder / "v.npy", known)
+    shape = (HEIGHT, WIDTH, 3) if kind == "normals" else (HEIGHT, WIDTH)
+    dtype = np.uint8 if kind == "labels" else np.float32
+    save(folder / "t.npy", np.ones(shape, dtype))
+    options = {"labels": {"classes": ["a", "b"]}} if kind == "labels" else {}
+    sample = load(folder, {kind: "t.npy", "valid": "v.npy"}, target=kind, **options)
+    if kind == "labels":
+        gaps, rest = sample.target.labels == -1, sample.target.labels[known] == 1
+        assert sample.target.labels.dtype == np.int32
+    else:
+        gaps, rest = np.isnan(sample.target), np.isfinite(sample.target[known])
+        assert sample.target.dtype == np.float32
+        gaps = gaps.all(axis=2) if kind == "normals" else gaps
+    assert (gaps == ~known).all()
+    assert rest.all()
+    assert (sample.valid == known).all()
+
+
 # --- normals, masks, labels
 
 

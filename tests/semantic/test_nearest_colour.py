@@ -253,6 +253,7 @@ def test_palettes_read_from_cards() -> None:
         {"palette": {"a": "#ff0000", "b": [255, 0, 0]}},
         {"palette": {"a": "#000000"}},
         {"palette": {"a": "#ff0000"}, "max_distance": -1},
+        {"palette": {"a": "#ff0000"}, "max_distance": 1e160},
         {"palette": {"a": {"rgb": "#ff0000"}}},
     ]
     for wrong in faulty:

@@ -28,11 +28,20 @@ def check_plugin_command(
     import msgspec
 
     from vgen_eval.cli import terminal
+    from vgen_eval.cli.signals import Unwinding
     from vgen_eval.conformance import write_record
     from vgen_eval.testing import check_plugin
 
     terminal.guard_stdout()
-    record = check_plugin(name, only=only, timeout_s=timeout_s)
+    unwinding = Unwinding()
+    try:
+        with unwinding:
+            record = check_plugin(name, only=only, timeout_s=timeout_s)
+    except KeyboardInterrupt:
+        if unwinding.exit_code is None:
+            raise
+        terminal.note("error: interrupted; no record was written")
+        return unwinding.exit_code
     path = write_record(Path(output).expanduser(), record) if only is None else None
     if as_json:
         terminal.say_json(msgspec.to_builtins(record))

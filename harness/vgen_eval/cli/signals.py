@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM during a run: first finish the calls in flight, then drop them, then leave."""
+"""Ctrl-C and SIGTERM: a run first finishes its calls, other work is undone on the way out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vgen_eval.cli import terminal
 if TYPE_CHECKING:
     from vgen_eval.engine.pipeline import Stop
 
-__all__ = ["Signals"]
+__all__ = ["Signals", "Unwinding"]
 
 _AGAIN = {signal.SIGINT: "press again", signal.SIGTERM: "signal again"}
 
@@ -51,6 +51,39 @@ class Signals:
         elif self._count == 2:
             _announce("dropping the calls in flight")
         else:  # something that a stop does not reach, such as a model that is being loaded
+            raise KeyboardInterrupt
+
+
+class Unwinding:
+    """While entered, SIGTERM ends the work as Ctrl-C does: what it began is undone on the way out.
+
+    A second signal is not heard, since things are being put back; a third ends that as well.
+    """
+
+    def __init__(self) -> None:
+        self.exit_code: int | None = None
+        self._count = 0
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Unwinding:
+        if threading.current_thread() is threading.main_thread():
+            for number in _AGAIN:
+                self._before[number] = signal.signal(number, self._handle)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        exc: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _handle(self, number: int, _frame: FrameType | None) -> None:
+        self._count += 1
+        self.exit_code = self.exit_code or 128 + number
+        if self._count != 2:
             raise KeyboardInterrupt
 
 

@@ -104,6 +104,7 @@ def new(*, folder: str, as_json: bool, log_level: str, **given: Any) -> int:
     itself loses.
     """  # fmt: skip
     from vgen_eval.cli import logs, terminal
+    from vgen_eval.cli.signals import Unwinding
     from vgen_eval.errors import CardError
     from vgen_eval.making.new import NewTask, make_task
     from vgen_eval.plugins import Catalog
@@ -120,10 +121,19 @@ def new(*, folder: str, as_json: bool, log_level: str, **given: Any) -> int:
         facts={key: value for key, value in facts.items() if value},
         **own,
     )
+    unwinding = Unwinding()
     try:
-        made = make_task(asked, Catalog.discover(), tell=lambda text: terminal.note(f"{text} ..."))
+        with unwinding:
+            made = make_task(
+                asked, Catalog.discover(), tell=lambda text: terminal.note(f"{text} ...")
+            )
     except CardError as exc:
         return _tell_faults(exc, as_json=as_json)
+    except KeyboardInterrupt:
+        if unwinding.exit_code is None:
+            raise
+        terminal.note("error: interrupted; nothing was written")
+        return unwinding.exit_code
     if as_json:
         terminal.say_json(_as_record(made))
         return 0

@@ -15,6 +15,7 @@ from vgen_eval.answers import INLINE
 from vgen_eval.engine.prediction_files import FileRules
 from vgen_eval.engine.prediction_names import name_samples
 from vgen_eval.errors import MissingData, UsageError
+from vgen_eval.paths import confined
 from vgen_eval.types import AnswerForm
 
 __all__ = ["Entry", "Predictions", "read_predictions"]
@@ -64,12 +65,7 @@ def read_predictions(path: Path, *, rules: FileRules, known: set[str]) -> Predic
     `known`: the task's sample ids. An exact duplicate counts once; two different answers to one
     attempt are an error.
     """
-    if path.is_file():
-        shards = [path]
-    elif path.is_dir():
-        shards = sorted(path.glob("*.jsonl"))
-    else:
-        raise MissingData(f"no predictions: {path} does not exist")
+    shards = _find_shards(path)
     if shards:
         lines = [line for shard in shards for line in _read_jsonl(shard)]
         form, pairs = _take_lines(lines, rules, path)
@@ -104,6 +100,18 @@ def read_predictions(path: Path, *, rules: FileRules, known: set[str]) -> Predic
     return Predictions(form, rules, matched, tuple(unknown))
 
 
+def _find_shards(path: Path) -> list[Path]:
+    """The JSONL files that the path means; none for a folder of other files."""
+    try:
+        if path.is_file():
+            return [path]
+        if path.is_dir():
+            return sorted(path.glob("*.jsonl"))
+    except (OSError, ValueError) as exc:  # a name that no file can have, or not ours to look at
+        raise MissingData(f"no predictions: {getattr(exc, 'strerror', None) or exc}") from exc
+    raise MissingData(f"no predictions: {path} does not exist")
+
+
 class _Line(msgspec.Struct, frozen=True):
     """A line of a JSONL file."""
 
@@ -121,10 +129,18 @@ def _read_jsonl(path: Path) -> Iterator[_Line]:
     """Lines {"id": ..., "output": ..., "attempt": 0}; ids compare as text."""
     import jsonlines
 
+    number = 0
+
+    def counted(lines: Iterable[bytes]) -> Iterator[bytes]:
+        nonlocal number  # blank lines count: the number is an editor's
+        for line in lines:
+            number += 1
+            yield line
+
     try:
         with path.open("rb") as file:
-            reader = jsonlines.Reader(file, loads=jsonio.loads)
-            for number, line in enumerate(reader.iter(type=dict, skip_empty=True), 1):
+            reader = jsonlines.Reader(counted(file), loads=jsonio.loads)
+            for line in reader.iter(type=dict, skip_empty=True):
                 where = f"{path}:{number}"
                 sample, attempt = line.get("id"), line.get("attempt", 0)
                 text = isinstance(sample, (str, int)) and not isinstance(sample, bool)
@@ -138,7 +154,9 @@ def _read_jsonl(path: Path) -> Iterator[_Line]:
             f"{path}:{exc.lineno}: a line is an object that holds 'id' and 'output'"
             + (f": {exc.__cause__}" if exc.__cause__ else "")
         ) from exc
-    except (jsonlines.Error, ValueError, OSError) as exc:
+    except OSError as exc:
+        raise UsageError(f"{path}: cannot be read: {exc.strerror or exc}") from exc
+    except (jsonlines.Error, ValueError) as exc:
         raise UsageError(f"{path}: {exc}") from exc
 
 
@@ -199,25 +217,30 @@ def _named_file(line: _Line, form: AnswerForm) -> Path | None:
     """The file that a line names, below the folder of its own file; None when it names none."""
     if not isinstance(line.output, str):
         return None
-    folder = line.shard.parent.resolve()
-    file = (folder / line.output).resolve()
-    if not file.is_relative_to(folder):
-        raise UsageError(f"{line.where}: '{line.output}' leads out of {folder}")
-    if not file.is_file():
+    try:
+        file = confined(line.shard.parent, line.output)
+        there = file.is_file()
+    except (ValueError, OSError) as exc:
+        raise UsageError(f"{line.where}: {getattr(exc, 'strerror', None) or exc}") from exc
+    if not there:
         raise UsageError(f"{line.where}: no file '{line.output}': answers of form {form} are files")
     return file
 
 
 def _list_files(folder: Path) -> list[Path]:
-    return [file for file in sorted(folder.rglob("*")) if file.is_file()]
+    try:
+        return [file for file in sorted(folder.rglob("*")) if file.is_file()]
+    except OSError as exc:  # a folder that may be listed and not entered
+        raise UsageError(f"{exc.filename or folder}: {exc.strerror or exc}") from exc
 
 
 def _take_files(folder: Path, named: Iterable[tuple[Path, tuple[str, int]]]) -> Iterator[_Found]:
     """What each file holds, for its sample and attempt."""
-    root = folder.resolve()
     for file, (sample, attempt) in named:
-        if not file.resolve().is_relative_to(root):
-            raise UsageError(f"{file}: leads out of {root}")
+        try:
+            confined(folder, file.relative_to(folder).as_posix())
+        except ValueError as exc:
+            raise UsageError(f"{file}: {exc}") from exc
         yield str(file), sample, attempt, _file_entry(file)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import io
 import math
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from vgen_eval.errors import Undecodable
-from vgen_eval.imaging.limits import MAX_BYTES, MAX_UNPACKED, check_bytes
+from vgen_eval.imaging.limits import MAX_BYTES, MAX_UNPACKED, check_bytes, check_map
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,6 +17,8 @@ __all__ = ["is_array_file", "load_array", "squeeze"]
 _NPY = b"\x93NUMPY"
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _NUMBERS = "biuf"
+_MOST_AXES = 8
+_BLOCK = 1 << 20
 
 
 def is_array_file(data: bytes) -> bool:
@@ -28,10 +30,11 @@ def load_array(data: bytes, *, what: str, key: str | None = None) -> NDArray[Any
     """The numbers in the bytes of a .npy or .npz file, in the machine's byte order.
 
     `key`: which array of a .npz; None: its only one. Undecodable, naming `what`, for all else:
-    objects, records, text, complex numbers, and a header that declares more than there is.
+    objects, records, text, complex numbers, and a header that declares more than there is, or more
+    than MAX_PIXELS pixels.
     """
     if data.startswith(_NPY):
-        return _load_npy(data, what=what, limit=MAX_BYTES)
+        return _load_npy(io.BytesIO(data), len(data), what=what, limit=MAX_BYTES)
     if data.startswith(_ZIP):
         return _load_npz(data, what=what, key=key)
     seen = "it is empty" if not data else f"it begins with {data[:8]!r}"
@@ -45,34 +48,60 @@ def squeeze(array: NDArray[Any]) -> NDArray[Any]:
     return array[:, :, 0] if array.ndim == 3 and array.shape[2] == 1 else array
 
 
-def _load_npy(data: bytes, *, what: str, limit: int) -> NDArray[Any]:
+def _load_npy(file: IO[bytes], length: int, *, what: str, limit: int) -> NDArray[Any]:
+    """The array in the next `length` bytes of `file`, read once the header is found fit."""
     import numpy as np
 
-    file = io.BytesIO(data)
-    try:
-        version = np.lib.format.read_magic(file)
-        read_header = {
-            (1, 0): np.lib.format.read_array_header_1_0,
-            (2, 0): np.lib.format.read_array_header_2_0,
-        }[version]
-        shape, fortran, dtype = read_header(file)
-    # the header is a Python literal that anyone may have written
-    except Exception as exc:
-        raise Undecodable(f"{what}: not an array file: {_words(exc)}") from exc
+    shape, fortran, dtype = _read_header(file, what=what)
     if dtype.hasobject:
         raise Undecodable(f"{what}: holds objects, which need a pickle: not allowed")
     if dtype.kind not in _NUMBERS:
         raise Undecodable(f"{what}: holds {dtype}, no numbers")
-    if any(not 0 <= side < 1 << 40 for side in shape):
+    sides = all(type(side) is int and 0 <= side < 1 << 40 for side in shape)
+    if not sides or len(shape) > _MOST_AXES:
         raise Undecodable(f"{what}: not an array file: the shape that it declares cannot be")
     size = math.prod(shape) * dtype.itemsize
     check_bytes(size, what=f"{what}: {dtype} {shape}", limit=limit)
-    there = len(data) - file.tell()
+    check_map(shape, what=f"{what}: {dtype} {shape}")
+    there = length - file.tell()
     if there < size:
         raise Undecodable(f"{what}: is cut off: {size} bytes declared, {there} there")
-    flat = np.frombuffer(data, dtype, math.prod(shape), file.tell())
-    array = flat.reshape(shape, order="F" if fortran else "C")
-    return np.array(array, dtype=dtype.newbyteorder("="), order="C")
+    try:
+        flat = np.empty(math.prod(shape), dtype)
+        _fill(file, flat, what=what)
+        array = flat.reshape(shape, order="F" if fortran else "C")
+        return np.ascontiguousarray(array, dtype.newbyteorder("=")).reshape(shape)
+    except (ValueError, OverflowError, MemoryError) as exc:
+        raise Undecodable(f"{what}: not an array file: {_words(exc)}") from exc
+
+
+def _read_header(file: IO[bytes], *, what: str) -> tuple[tuple[int, ...], bool, Any]:
+    """Shape, is it in Fortran's order, type."""
+    import numpy as np
+
+    readers = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }
+    try:
+        return readers[np.lib.format.read_magic(file)](file)
+    # the header is a Python literal that anyone may have written
+    except Exception as exc:
+        raise Undecodable(f"{what}: not an array file: {_words(exc)}") from exc
+
+
+def _fill(file: IO[bytes], flat: NDArray[Any], *, what: str) -> None:
+    """Reads the numbers in place: an unpacker that is asked for all at once makes them twice."""
+    import numpy as np
+
+    view = flat.view(np.uint8)
+    at = 0
+    while at < len(view):
+        found = np.frombuffer(file.read(min(_BLOCK, len(view) - at)), np.uint8)
+        if not found.size:
+            raise Undecodable(f"{what}: is cut off: {len(view)} bytes declared, {at} there")
+        view[at : at + found.size] = found
+        at += found.size
 
 
 def _load_npz(data: bytes, *, what: str, key: str | None) -> NDArray[Any]:
@@ -82,15 +111,18 @@ def _load_npz(data: bytes, *, what: str, key: str | None) -> NDArray[Any]:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             names = [name for name in archive.namelist() if name.endswith(".npy")]
             member = archive.getinfo(_choose(names, what=what, key=key))
-            check_bytes(member.file_size, what=f"{what}: {member.filename}", limit=MAX_UNPACKED)
+            inside = f"{what}: {member.filename}"
+            check_bytes(member.file_size, what=inside, limit=MAX_UNPACKED)
             with archive.open(member) as file:
-                inner = file.read(member.file_size)
+                array = _load_npy(file, member.file_size, what=inside, limit=MAX_UNPACKED)
+                while file.read(_BLOCK):  # to the end, where the checksum is compared
+                    pass
+            return array
     except Undecodable:
         raise
     # broken, encrypted, or packed in a way that is not built in: every unpacker has its own errors
     except Exception as exc:
         raise Undecodable(f"{what}: not an array file: {_words(exc)}") from exc
-    return _load_npy(inner, what=f"{what}: {member.filename}", limit=MAX_UNPACKED)
 
 
 def _choose(names: list[str], *, what: str, key: str | None) -> str:

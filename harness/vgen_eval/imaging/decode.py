@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from vgen_eval.errors import BadSample, Undecodable
 from vgen_eval.imaging.image import Image
@@ -13,6 +13,7 @@ from vgen_eval.imaging.opening import (
     open_picture,
     orientation_of,
     read_deep,
+    shows_zero_white,
     turn_upright,
 )
 
@@ -47,11 +48,13 @@ def decode_image(data: bytes, *, what: str, background: Colour = WHITE) -> RGB:
     with open_picture(data, what=what) as picture:
         deep = read_deep(picture, data)
         if deep is not None:
-            return _to_rgb(PIL.Image.fromarray(_to_8_bits(deep)), background)
+            rgb = _to_rgb(PIL.Image.fromarray(_to_8_bits(deep)), background)
+            return _lay_on(rgb, deep[..., :3], picture, background)
         orientation = orientation_of(picture)
         if picture.mode.startswith("I") or picture.mode == "F":
             levels = _grey_levels(picture, is_deep=depth_bits(picture, data) == 16)
             rgb = np.repeat(levels[:, :, None], 3, axis=2)
+            rgb = _lay_on(rgb, np.asarray(picture)[:, :, None], picture, background)
         else:
             rgb = _to_rgb(picture, background)
         return turn_upright(rgb, orientation)
@@ -68,6 +71,17 @@ def _to_rgb(picture: PIL.Image.Image, background: Colour) -> RGB:
     return np.array(picture.convert("RGB"))
 
 
+def _lay_on(rgb: RGB, stored: NDArray[Any], picture: PIL.Image.Image, background: Colour) -> RGB:
+    """The pixels of a PNG of 16 bits with its one transparent colour laid on the background.
+
+    `stored`: (H, W, channels) of the file's own numbers, of which the colour is one.
+    """
+    colour = picture.info.get("transparency") if picture.format == "PNG" else None
+    if colour is not None:
+        rgb[(stored == colour).all(axis=2)] = background
+    return rgb
+
+
 def _grey_levels(picture: PIL.Image.Image, *, is_deep: bool) -> NDArray[np.uint8]:
     """uint8 (H, W) of numbers of 16 or 32 bits, or of floats, that are grey levels.
 
@@ -78,7 +92,8 @@ def _grey_levels(picture: PIL.Image.Image, *, is_deep: bool) -> NDArray[np.uint8
 
     grey = np.asarray(picture)
     if is_deep:
-        return _to_8_bits(grey.astype(np.uint16))
+        levels = _to_8_bits(grey.astype(np.uint16))
+        return 255 - levels if shows_zero_white(picture) else levels
     numbers = grey.astype(np.float64)
     if not np.isfinite(numbers).all():
         raise ValueError("a picture of floats that are not all finite")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import stat
 from pathlib import Path
 
@@ -12,6 +13,7 @@ __all__ = [
     "MAX_PIXELS",
     "MAX_UNPACKED",
     "check_bytes",
+    "check_map",
     "check_pixels",
     "read_bytes",
 ]
@@ -25,6 +27,8 @@ MAX_BYTES = 1 << 30
 MAX_UNPACKED = 1 << 28
 """Bytes that a compressed array may declare: a small file can hold them all."""
 
+MAX_CHANNELS = 4
+
 
 def check_pixels(width: int, height: int, *, what: str) -> None:
     """Undecodable unless a declared size is that of a picture within MAX_PIXELS."""
@@ -34,6 +38,18 @@ def check_pixels(width: int, height: int, *, what: str) -> None:
         raise Undecodable(
             f"{what}: declares {width}x{height} pixels, over the limit of {MAX_PIXELS}"
         )
+
+
+def check_map(shape: tuple[int, ...], *, what: str) -> None:
+    """Undecodable when an array declares more than MAX_PIXELS pixels, its channels not counted.
+
+    Up to four numbers at the end, or before the two sides, are channels.
+    """
+    pixels = math.prod(shape)
+    if len(shape) > 2:
+        pixels //= next((n for n in (shape[-1], shape[-3]) if 1 <= n <= MAX_CHANNELS), 1)
+    if pixels > MAX_PIXELS:
+        raise Undecodable(f"{what}: declares {pixels} pixels, over the limit of {MAX_PIXELS}")
 
 
 def check_bytes(size: int, *, what: str, limit: int = MAX_BYTES) -> None:

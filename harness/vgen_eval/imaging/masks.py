@@ -40,7 +40,7 @@ def _read_grey(picture: PIL.Image.Image, data: bytes) -> tuple[NDArray[Any], int
     if picture.mode in {"P", "PA"}:
         see_through = picture.mode == "PA" or "transparency" in picture.info
         picture = picture.convert("RGBA" if see_through else "RGB")
-    samples = read_samples(picture, data)
+    samples = read_samples(picture, data, seen=True)
     array = samples.array if samples.array.ndim == 2 else samples.array.max(axis=2)
     alpha = samples.alpha
     if alpha is not None and alpha.min() != alpha.max():

@@ -17,13 +17,21 @@ if TYPE_CHECKING:
     import PIL.Image
     from numpy.typing import NDArray
 
-__all__ = ["depth_bits", "open_picture", "orientation_of", "read_deep", "turn_upright"]
+__all__ = [
+    "depth_bits",
+    "open_picture",
+    "orientation_of",
+    "read_deep",
+    "shows_zero_white",
+    "turn_upright",
+]
 
 _FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "PPM")
 
 # tags of TIFF
 _SIDES = (256, 257)
 _BITS_PER_SAMPLE = 258
+_PHOTOMETRIC = 262
 _ORIENTATION = 274
 
 
@@ -118,6 +126,15 @@ def depth_bits(picture: PIL.Image.Image, data: bytes) -> int:
         bits = picture.tag_v2.get(_BITS_PER_SAMPLE, (1,))  # type: ignore[attr-defined]
         return int(bits[0] if isinstance(bits, tuple) else bits)
     return 8
+
+
+def shows_zero_white(picture: PIL.Image.Image) -> bool:
+    """Is it a grey TIFF whose numbers fall with the light (TIFF 6.0, WhiteIsZero)?
+
+    Pillow turns the numbers of up to 8 bits round, and leaves those of 16.
+    """
+    grey = picture.format == "TIFF" and len(picture.getbands()) == 1
+    return grey and picture.tag_v2.get(_PHOTOMETRIC) == 0  # type: ignore[attr-defined]
 
 
 def read_deep(picture: PIL.Image.Image, data: bytes) -> NDArray[np.uint16] | None:

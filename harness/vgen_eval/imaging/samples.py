@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from vgen_eval.imaging.opening import depth_bits, orientation_of, read_deep, turn_upright
+from vgen_eval.imaging.opening import (
+    depth_bits,
+    orientation_of,
+    read_deep,
+    shows_zero_white,
+    turn_upright,
+)
 
 if TYPE_CHECKING:
     import PIL.Image
@@ -26,8 +32,20 @@ class Samples(msgspec.Struct, frozen=True, eq=False):
     """(H, W), of the type of `array`."""
 
 
-def read_samples(picture: PIL.Image.Image, data: bytes) -> Samples:
-    """What an open picture stores; grey of 1, 2 and 4 bits is 0-1, 0-3, 0-15, as it lies there."""
+def read_samples(picture: PIL.Image.Image, data: bytes, *, seen: bool = False) -> Samples:
+    """What an open picture stores; grey of 1, 2 and 4 bits is 0-1, 0-3, 0-15, as it lies there.
+
+    `seen`: large numbers are light ones, in a file where 0 is white too.
+    """
+    falls, deep_grey = shows_zero_white(picture), depth_bits(picture, data) == 16
+    samples = _read_samples(picture, data)
+    if falls and samples.top is not None and samples.alpha is None and seen == deep_grey:
+        top = samples.array.dtype.type(samples.top)
+        return Samples(top - samples.array, samples.top)
+    return samples
+
+
+def _read_samples(picture: PIL.Image.Image, data: bytes) -> Samples:
     import numpy as np
 
     deep = read_deep(picture, data)

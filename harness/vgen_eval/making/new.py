@@ -14,7 +14,7 @@ from vgen_eval import jsonio
 from vgen_eval.cards import check_card
 from vgen_eval.drafts import Draft, DraftRequest
 from vgen_eval.engine.naming import TASK_CARD, TaskRef, expand_tasks
-from vgen_eval.errors import CardError, NotRunnable, Problem, UsageError
+from vgen_eval.errors import CardError, NotRunnable, Problem, StorageError, UsageError
 from vgen_eval.making.card import UNKNOWN, make_card, write_yaml
 from vgen_eval.making.placing import placed, refuse_to_overwrite
 
@@ -80,6 +80,18 @@ def make_task(
     `tell` hears what takes time. UsageError for what cannot be told from the folder, FaultyData
     with every fault of the data.
     """
+    try:
+        return _make_task(asked, catalog, tell)
+    except StorageError as exc:
+        raise StorageError(
+            exc.what, cure="mend the folder's permissions or make room, and ask again"
+        ) from exc
+    except OSError as exc:  # of the folder itself: what it holds was asked for, and was refused
+        where = exc.filename or asked.folder
+        raise UsageError(f"{where}: {exc.strerror or exc}") from exc
+
+
+def _make_task(asked: NewTask, catalog: Catalog, tell: Callable[[str], None]) -> Made:
     folder = asked.folder.expanduser()
     if not folder.is_dir():
         raise UsageError(f"no folder '{asked.folder}'")
@@ -101,7 +113,8 @@ def make_task(
     )
     head = f"Made by vgen-eval task new; the protocols are those of {like.name}."
     lines = b"".join(jsonio.dumps(line) + b"\n" for line in draft.lines)
-    with placed({files["manifest"]: lines, files["card"]: write_yaml(card, head=head).encode()}):
+    written = {files["manifest"]: lines, files["card"]: write_yaml(card, head=head).encode()}
+    with placed(written, later=(files["preview"],)):
         tell(f"checking the card and {len(draft.lines):,} samples")
         problems = check_card(files["card"], catalog, all_data=True)
         if problems:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from vgen_eval.errors import StorageError, UsageError
@@ -23,9 +23,12 @@ def refuse_to_overwrite(paths: Mapping[str, Path], *, force: bool) -> None:
 
 
 @contextlib.contextmanager
-def placed(files: Mapping[Path, bytes]) -> Iterator[None]:
-    """The files are written; what was there before is put back when anything goes wrong after."""
-    before: dict[Path, bytes | None] = {}
+def placed(files: Mapping[Path, bytes], *, later: Iterable[Path] = ()) -> Iterator[None]:
+    """The files are written; what was there before is put back when anything goes wrong after.
+
+    `later`: files that are written while this is entered, by others.
+    """
+    before = {path: _read(path) for path in later}
     try:
         for path, data in files.items():
             before[path] = _read(path)

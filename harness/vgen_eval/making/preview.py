@@ -49,7 +49,7 @@ def _row(job: Job, sample: Sample, heading: str, colours: Colours) -> Row:
         panels.append(Panel("known pixels, white", draw(sample.valid, photo)))
     try:
         prepared = prepare(job, sample)
-    except BadSample as exc:
+    except (BadSample, NoValidTarget) as exc:  # a truth without any reading is legal
         return Row(title=heading, notes=(*notes, exc.what), prompt="", panels=tuple(panels))
     form = job.codec.answer.form
     try:

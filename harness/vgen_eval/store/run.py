@@ -39,10 +39,12 @@ def write_atomic(path: Path, data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         beside.replace(path)
-    except OSError as exc:
+    except BaseException as exc:  # a signal too: no half of a file is left
         with contextlib.suppress(OSError):
             beside.unlink()
-        raise storage_error(path, exc) from exc
+        if isinstance(exc, OSError):
+            raise storage_error(path, exc) from exc
+        raise
 
 
 class RunStore:

@@ -29,7 +29,8 @@ class Printed:
     """What this process has written to stdout and stderr so far."""
 
     def __init__(self, path: str) -> None:
-        self._file = Path(path).open("rb")  # the path is in a plugin's reach, the handle is not
+        # the path is in a plugin's reach, the handle is not; it is open as long as the process is
+        self._file = Path(path).open("rb")  # noqa: SIM115
 
     def size(self) -> int:
         """Bytes, Python's and C's buffers flushed."""

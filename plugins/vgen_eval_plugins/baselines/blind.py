@@ -32,10 +32,10 @@ class BlindOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
         ),
     ] = 0.5
     near_m: Annotated[
-        float, msgspec.Meta(description="Depth: metres at the bottom of the picture.", gt=0)
+        float, msgspec.Meta(description="Depth: metres at the bottom of the picture.", gt=0, le=1e6)
     ] = 2.0
     far_m: Annotated[
-        float, msgspec.Meta(description="Depth: metres at the top of the picture.", gt=0)
+        float, msgspec.Meta(description="Depth: metres at the top of the picture.", gt=0, le=1e6)
     ] = 10.0
 
 

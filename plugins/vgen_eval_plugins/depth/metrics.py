@@ -21,7 +21,7 @@ __all__ = ["AffineDepth", "AffineDepthOptions"]
 
 Fit = Literal["depth_lsq", "disparity_lsq", "disparity_lsq_clamped", "none"]
 Polarity = Literal["near_is_bright", "near_is_dark"]
-Metres = Annotated[float, msgspec.Meta(gt=0)]
+Metres = Annotated[float, msgspec.Meta(gt=0, le=1e6)]
 Mask = NDArray[np.bool_]
 
 LEAST_DISPARITY = 1e-3
@@ -42,7 +42,7 @@ class AffineDepthOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True
         ),
     ] = "disparity_lsq_clamped"
     min_depth: Annotated[
-        float, msgspec.Meta(description="Metres; nearer targets are not valid.", gt=0)
+        float, msgspec.Meta(description="Metres; nearer targets are not valid.", gt=0, le=1e6)
     ] = 1e-3
     max_depth: Annotated[
         Metres | None,

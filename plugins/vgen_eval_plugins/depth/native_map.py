@@ -16,7 +16,7 @@ from vgen_eval_plugins.pictures import size_flags
 
 __all__ = ["ConstantDepth", "DepthMapOptions", "NativeDepth"]
 
-Positive = Annotated[float, msgspec.Meta(gt=0)]
+Positive = Annotated[float, msgspec.Meta(gt=0, le=1e6)]
 
 
 class DepthMapOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -27,7 +27,9 @@ class DepthMapOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
     ] = "depth"
     scale: Annotated[
         float,
-        msgspec.Meta(description="Metres (disparity: 1 / metre) in one unit of the array.", gt=0),
+        msgspec.Meta(
+            description="Metres (disparity: 1 / metre) in one unit of the array.", gt=0, le=1e6
+        ),
     ] = 1.0
     invalid: Annotated[
         tuple[float, ...],

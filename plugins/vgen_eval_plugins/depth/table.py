@@ -16,8 +16,10 @@ __all__ = ["DepthColoursOptions", "Table"]
 NAMED_STOPS = 9
 """A prompt names this many stops of a longer table."""
 
-Metres = Annotated[float, msgspec.Meta(gt=0)]
-Distance = Annotated[float, msgspec.Meta(gt=0)]
+Metres = Annotated[float, msgspec.Meta(ge=1e-6, le=1e6)]
+"""What 1 / depth and its square can be taken of."""
+Distance = Annotated[float, msgspec.Meta(gt=0, le=442)]
+"""From black to white it is 441.7."""
 
 Floats = NDArray[np.float64]
 

@@ -16,14 +16,14 @@ from vgen_eval_plugins.manifest.finding import (
     ARRAYS,
     PICTURES,
     Found,
-    Pairs,
     find_files,
     guess_folder,
     has_word,
     pair,
 )
+from vgen_eval_plugins.manifest.valid_masks import MASK_WORDS, pair_masks, unnamed_masks
 
-__all__ = ["Paired", "find_both", "find_images", "find_pairs", "look_at", "make_draft"]
+__all__ = ["Paired", "find_both", "find_images", "find_pairs", "look_at", "make_draft", "read_file"]
 
 _IMAGE_FOLDERS = (
     "images", "image", "imgs", "img", "rgb", "rgbs", "photos", "photo", "pictures", "picture",
@@ -52,9 +52,9 @@ _FIELD_WORDS: Mapping[str, frozenset[str]] = {
     "labels": frozenset(
         {"label", "labels", "labelids", "gtfine", "seg", "segmentation", "semantic"}
     ),
-    "valid": frozenset({"valid", "mask", "depth", "normal"}),
 }  # fmt: skip
-
+_MAPS = ("depth", "normals")
+"""Fields whose files have masks beside them, and are none."""
 
 CURE = (
     "a truth has the name of its picture, one each: images/a.jpg and targets/a.png, or a.jpg and "
@@ -73,6 +73,7 @@ class Paired(msgspec.Struct, frozen=True):
     """Picture -> its mask of known pixels, where there is one."""
     guessed: tuple[str, ...]
     left_out: tuple[str, ...]
+    doubts: tuple[str, ...] = ()
 
     def name_of(self, image: str) -> str:
         """A sample's id: the picture's name below its folder, without suffix."""
@@ -136,8 +137,19 @@ def find_pairs(request: DraftRequest, folder: Folder, field: str) -> Paired:
     left_out = [*refused, *pairs.left_out]
     if not pairs.of:
         raise _nothing_paired(request, images, targets, left_out, what=field)
-    valid, more, without = _find_valid(request, folder, images)
-    return Paired(images, pairs.of, valid, (*guessed, *more), (*left_out, *without))
+    valid, more, without = _find_valid(request, folder, images, pairs.of, noise)
+    masks = set(valid.values())  # which had no partner only as truths and pictures
+    left_out = [line for line in left_out if line.partition(": ")[0] not in masks]
+    doubts = []
+    if not valid and field in _MAPS and request.hints.get("valid") is None:
+        doubts = [
+            f"there are masks in {place}: --valid {place}?"
+            for place in unnamed_masks(
+                folder, images, targets, used={*pairs.of, *pairs.of.values()}
+            )
+        ]
+    left = (*left_out, *without)
+    return Paired(images, pairs.of, valid, (*guessed, *more), left, tuple(doubts))
 
 
 def look_at(
@@ -147,11 +159,22 @@ def look_at(
     every = list(names)
     step = max(1, len(every) // most)
     for name in every[::step][:most]:
-        try:
-            data = read_bytes(Path(folder.find(name).path))
-        except Undecodable:
-            continue
-        yield name, data
+        data = read_file(folder, name)
+        if data is not None:
+            yield name, data
+
+
+def read_file(folder: Folder, name: str) -> bytes | None:
+    """The bytes of a file; None where it is faulty, which is told when all are read.
+
+    UsageError where it may not be read: nothing can be said of files that are closed to us.
+    """
+    try:
+        return read_bytes(Path(folder.find(name).path))
+    except (Undecodable, ValueError) as exc:
+        if isinstance(exc.__cause__, PermissionError):
+            raise UsageError(f"{folder.path / name}: {exc.__cause__.strerror}") from exc
+        return None
 
 
 def _nothing_paired(
@@ -201,18 +224,28 @@ def find_both(
 
 
 def _find_valid(
-    request: DraftRequest, folder: Folder, images: Found
+    request: DraftRequest,
+    folder: Folder,
+    images: Found,
+    truths: Mapping[str, str],
+    noise: frozenset[str],
 ) -> tuple[Mapping[str, str], list[str], list[str]]:
     """Picture -> mask of known pixels where there are such, what was guessed, what is left out."""
     said = request.hints.get("valid")
     place = guess_folder(folder, said, _FIELD_FOLDERS["valid"], option="--valid")
-    if not place:
+    if said is None and not place:
         return {}, [], []
-    found, refused = find_files(folder, place, (*PICTURES, *ARRAYS))
-    noise = _IMAGE_WORDS | _TARGET_WORDS | _FIELD_WORDS["valid"]
-    pairs: Pairs = pair(images, found, noise=noise, what="valid")
-    guessed = [] if said else [f"known pixels: {_say(place)}, {len(found.names):,} masks"]
-    return pairs.of, guessed, [*refused, *pairs.left_out]
+    found, refused = find_files(folder, place, (*PICTURES, *ARRAYS), deep=bool(place))
+    words = MASK_WORDS.union(noise, *(_FIELD_WORDS[field] for field in _MAPS))
+    masks = pair_masks(images, truths, found, noise=words)
+    if said is not None and not masks.of:
+        raise UsageError(
+            f"--valid '{said}': no mask there belongs to a picture",
+            cure="a mask has its picture's name, with the word mask or valid where it lies beside "
+            "it: a.png, a_depth.npy, a_mask.png",
+        )
+    guessed = [] if said else [f"known pixels: {_say(place)}, {len(masks.of):,} masks"]
+    return masks.of, guessed, [*refused, *masks.left_out]
 
 
 def _is_target(found: Found, name: str, words: frozenset[str]) -> bool:

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from vgen_eval.drafts import Draft, DraftRequest
 from vgen_eval.errors import Undecodable, UsageError
-from vgen_eval.imaging import decode_labels, read_bytes
+from vgen_eval.imaging import decode_labels
 
 from vgen_eval_plugins.colours import as_rgb
-from vgen_eval_plugins.manifest.draft import LOOKED_AT, Paired, find_pairs
+from vgen_eval_plugins.manifest.draft import LOOKED_AT, Paired, find_pairs, read_file
 from vgen_eval_plugins.manifest.files import Folder
 from vgen_eval_plugins.manifest.palette import make_palette
 from vgen_eval_plugins.manifest.tables import read_classes
@@ -106,9 +106,12 @@ def _values_of(folder: Folder, names: Iterable[str]) -> list[int]:
     """Every value that the label files hold; faulty files are told later, with their lines."""
 
     def values(name: str) -> set[int]:
+        data = read_file(folder, name)
         try:
-            raw = decode_labels(read_bytes(Path(folder.find(name).path)), what=name)
+            raw = None if data is None else decode_labels(data, what=name)
         except Undecodable:
+            raw = None
+        if raw is None:
             return set()
         return {int(value) for value in np.unique(raw)}
 
@@ -125,6 +128,14 @@ def _classes_of_files(
     if not ignore and VOID in seen and len(seen) > 2:
         ignore = [VOID]
         notes.append(f"value {VOID}: taken as no truth (--ignore VALUE says otherwise)")
+    below = [value for value in seen if value < 0 and value not in ignore]
+    if below:
+        raise UsageError(
+            f"the label files hold negative values, which are no classes: "
+            f"{', '.join(map(str, below[:12]))}",
+            cure=f"{' '.join(f'--ignore {value}' for value in [*ignore, *below][:12])} leaves them "
+            "out; --classes FILE names them",
+        )
     classes = tuple(LabelClass(f"class_{value}", value) for value in seen if value not in ignore)
     if not classes:
         raise UsageError(

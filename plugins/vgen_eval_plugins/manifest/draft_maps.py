@@ -41,7 +41,7 @@ def draft_depth(request: DraftRequest, folder: Folder) -> Draft:
         if hints.get(hint) is not None
     }
     largest_m, whole = _look_at_depth(folder, paired, depth)
-    guessed, doubts = list(paired.guessed), []
+    guessed, doubts = list(paired.guessed), list(paired.doubts)
     if hints.get("ignore"):
         depth["invalid"] = list(hints["ignore"])
     elif whole:
@@ -145,7 +145,7 @@ def draft_normals(request: DraftRequest, folder: Folder) -> Draft:
         exchanged_title=f"Normals as colours or arrays, {describe_axes(parsed)}",
         guessed=(*paired.guessed, *guessed),
         notes=tuple(notes),
-        doubts=(fault,) if away[frame] > MOST_AWAY else (),
+        doubts=(*paired.doubts, *([fault] if away[frame] > MOST_AWAY else [])),
         left_out=paired.left_out,
     )
 

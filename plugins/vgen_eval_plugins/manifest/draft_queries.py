@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import msgspec
 from vgen_eval.drafts import Draft, DraftRequest
 from vgen_eval.errors import UsageError
 
@@ -35,10 +34,12 @@ def draft_counting(request: DraftRequest, folder: Folder) -> Draft:
     rows = _Rows(images, None, request.hints.get("query"), path)
     for number, row in table.rows:
         truth = {key: row[key] for key in ("count", "points") if key in row}
-        if "count" in truth:
-            truth["count"] = _whole(truth["count"], f"{path}:{number}")
-        if "count" not in truth and "points" in truth:
-            truth["count"] = len(truth["points"])
+        if "points" in truth and truth.setdefault("count", len(truth["points"])) != len(
+            truth["points"]
+        ):
+            raise UsageError(
+                f"{path}:{number}: {len(truth['points'])} points for a count of {truth['count']}"
+            )
         rows.add(number, row, truth if truth else "no count")
     return Draft(
         options={"target": "count"},
@@ -227,13 +228,3 @@ def _unused(table: Table, path: Path) -> list[str]:
     return (
         [f"columns of {path.name} passed over: {', '.join(table.unused)}"] if table.unused else []
     )
-
-
-def _whole(value: Any, where: str) -> int:
-    try:
-        count = msgspec.convert(value, int, strict=False)
-    except msgspec.ValidationError:
-        count = -1
-    if count < 0 or isinstance(value, bool):
-        raise UsageError(f"{where}: count {value!r} is no whole number from 0")
-    return count

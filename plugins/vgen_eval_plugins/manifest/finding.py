@@ -23,6 +23,7 @@ __all__ = [
     "has_word",
     "key_of",
     "pair",
+    "split_words",
     "words_of",
 ]
 
@@ -58,11 +59,12 @@ def find_files(
     """Files with these suffixes, sorted, and those that may not be used, each with the reason.
 
     Hidden files are passed over and linked folders not entered; `deep`: sub-folders too.
+    UsageError for a folder that may not be read.
     """
     names: list[str] = []
     refused: list[str] = []
     root = folder.root / place
-    for here, folders, files in os.walk(root):
+    for here, folders, files in os.walk(root, onerror=_refuse):
         folders[:] = sorted(f for f in folders if deep and not f.startswith("."))
         below = Path(here).relative_to(folder.root).as_posix()
         for file in files:
@@ -73,10 +75,16 @@ def find_files(
                 folder.find(name)
                 name.encode()
             except ValueError as exc:
+                if isinstance(exc.__cause__, PermissionError):
+                    raise UsageError(f"{folder.path / name}: {exc.__cause__.strerror}") from exc
                 refused.append(f"{name!a}: {exc}" if not name.isprintable() else str(exc))
             else:
                 names.append(name)
     return Found(place, tuple(sorted(names))), refused
+
+
+def _refuse(exc: OSError) -> None:
+    raise UsageError(f"{exc.filename}: {exc.strerror}") from exc
 
 
 def guess_folder(folder: Folder, said: str | None, known: Sequence[str], *, option: str) -> str:
@@ -114,6 +122,11 @@ def _is_inside(folder: Folder, name: str) -> bool:
         return False
 
 
+def split_words(stem: str) -> list[str]:
+    """The words of the last part of a stem, in small letters."""
+    return [word.lower() for word in _SEPARATORS.split(stem.rpartition("/")[2]) if word]
+
+
 def key_of(stem: str, noise: Collection[str]) -> str:
     """The stem without the words that only say what kind of file it is, such as `depth`."""
     above, slash, last = stem.rpartition("/")
@@ -124,8 +137,7 @@ def key_of(stem: str, noise: Collection[str]) -> str:
 
 def has_word(stem: str, words: Collection[str]) -> bool:
     """Does one of these words stand in the last part of the stem?"""
-    parts = _SEPARATORS.split(stem.rpartition("/")[2])
-    return any(part.lower() in words for part in parts)
+    return any(word in words for word in split_words(stem))
 
 
 def pair(images: Found, targets: Found, *, noise: Collection[str], what: str) -> Pairs:

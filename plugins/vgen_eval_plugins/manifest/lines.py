@@ -13,7 +13,7 @@ from vgen_eval.errors import CardError, Problem, nearest
 from vgen_eval_plugins.manifest.files import Folder
 from vgen_eval_plugins.manifest.options import Target
 
-__all__ = ["PATHS", "TARGETS", "Line", "read_lines"]
+__all__ = ["PATHS", "TARGETS", "Line", "keys_twice", "read_lines"]
 
 Name = Annotated[str, msgspec.Meta(min_length=1)]
 Sha256 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")]
@@ -23,6 +23,8 @@ TARGETS: tuple[Target, ...] = get_args(Target)
 PATHS = ("depth", "normals", "mask", "labels", "valid")
 """Fields that name a file, pictures aside."""
 MOST_PROBLEMS = 1000
+MOST = (1 << 63) - 1
+"""The largest whole number that other programs read."""
 _FIELD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _AT = re.compile(r" - at `\$(.*)`$")
 
@@ -30,7 +32,7 @@ _AT = re.compile(r" - at `\$(.*)`$")
 class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One sample: its pictures, its truths, and what a prompt may name."""
 
-    id: str | int
+    id: str | Annotated[int, msgspec.Meta(ge=-MOST, le=MOST)]
     group: Name | None = None
     image: Name | None = None
     images: Annotated[tuple[Name, ...], msgspec.Meta(min_length=1)] | None = None
@@ -38,7 +40,7 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     normals: Name | None = None
     mask: Name | None = None
     labels: Name | None = None
-    count: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    count: Annotated[int, msgspec.Meta(ge=0, le=MOST)] | None = None
     points: tuple[tuple[float, float], ...] | None = None
     """x, y in pixels of the first picture."""
     choice: Name | None = None
@@ -112,13 +114,13 @@ def _read(raw: bytes) -> tuple[Line | None, list[tuple[str, str]]]:
     """The line, or its faults by field."""
     try:
         line = _DECODER.decode(raw)
-        twice = _keys_twice(raw)
+        twice = keys_twice(raw)
     except (msgspec.DecodeError, ValueError, RecursionError):
         return None, list(_faults_of_json(raw))
     return line, [(key, "this key stands twice") for key in twice]
 
 
-def _keys_twice(raw: bytes) -> list[str]:
+def keys_twice(raw: bytes | str) -> list[str]:
     """Keys of one object that stand twice in it: JSON readers take the last in silence."""
     twice: list[str] = []
 

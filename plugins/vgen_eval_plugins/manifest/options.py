@@ -9,14 +9,14 @@ import numpy as np
 
 from vgen_eval_plugins.colours import AnyColour
 from vgen_eval_plugins.normals.frames import parse_frame
-from vgen_eval_plugins.semantic.labels import LabelClass, to_labels
+from vgen_eval_plugins.semantic.labels import LabelClass, Value, to_labels
 
 __all__ = ["DepthFiles", "LabelFiles", "NormalFiles", "Options", "Target"]
 
 Target = Literal[
     "depth", "normals", "mask", "labels", "count", "points", "choice", "answer", "score"
 ]
-Positive = Annotated[float, msgspec.Meta(gt=0)]
+Positive = Annotated[float, msgspec.Meta(gt=0, le=1e6)]
 Level = Annotated[int, msgspec.Meta(ge=0, le=255)]
 
 
@@ -60,8 +60,8 @@ class LabelFiles(Part, frozen=True, kw_only=True):
         tuple[LabelClass | str, ...],
         _doc("Names in the order of their values from 0, or {name, value, colour} each."),
     ] = ()
-    offset: Annotated[int, _doc("Added to the files' values before they are looked up.")] = 0
-    ignore: Annotated[tuple[int, ...], _doc("Values of the files that have no truth.")] = ()
+    offset: Annotated[Value, _doc("Added to the files' values before they are looked up.")] = 0
+    ignore: Annotated[tuple[Value, ...], _doc("Values of the files that have no truth.")] = ()
     ignore_colours: Annotated[
         tuple[AnyColour, ...], _doc("For `colour`: colours that have no truth.")
     ] = ()

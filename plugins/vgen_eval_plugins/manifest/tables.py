@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +16,18 @@ import yaml
 from vgen_eval.errors import UsageError, nearest
 
 from vgen_eval_plugins.colours import AnyColour
+from vgen_eval_plugins.manifest.lines import keys_twice
 from vgen_eval_plugins.semantic.labels import LabelClass
 
 __all__ = ["Table", "read_classes", "read_table"]
 
 MOST_BYTES = 1 << 28
+MOST = (1 << 63) - 1
+"""The largest whole number that JSON files hold here."""
+MOST_LABEL = (1 << 31) - 1
+SHOWN = 60
+"""Characters of a cell in a message."""
+_LINE_END = re.compile(r"\r\n|\r|\n")
 _COLUMNS: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "key", "name", "sample"),
     "image": ("image", "file", "filename", "file_name", "picture", "path", "image_path"),
@@ -44,6 +53,7 @@ def read_table(path: Path) -> Table:
     if not raw:
         raise UsageError(f"{path}: no row")
     seen = list(dict.fromkeys(key for _, row in raw for key in row))
+    _refuse_twins(seen, f"{path}:{raw[0][0]}" if _is_jsonl(path, text) else f"{path}:1")
     chosen: dict[str, str] = {}
     for column, names in _COLUMNS.items():
         present = [key for name in names for key in seen if key.strip().lower() == name]
@@ -55,10 +65,68 @@ def read_table(path: Path) -> Table:
             cure=f"its columns are: {', '.join(seen)}",
         )
     rows = tuple(
-        (line, {ours: row[key] for ours, key in chosen.items() if row.get(key) not in (None, "")})
+        (
+            line,
+            {
+                ours: _to_cell(ours, row[key], f"{path}:{line}")
+                for ours, key in chosen.items()
+                if row.get(key) not in (None, "")
+            },
+        )
         for line, row in raw
     )
     return Table(rows, tuple(key for key in seen if key not in chosen.values()))
+
+
+def _refuse_twins(columns: Iterable[str], where: str) -> None:
+    known = [column.strip().lower() for column in columns]
+    twice = sorted({name for name in known if known.count(name) > 1})
+    if twice:
+        raise UsageError(f"{where}: several columns are called '{twice[0]}'")
+
+
+def _to_cell(column: str, value: Any, where: str) -> Any:
+    """What a row holds in a column of ours; UsageError for what cannot stand there."""
+    if column == "count":
+        return _to_count(value, where)
+    if column == "points":
+        return _to_points(value, where)
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise UsageError(f"{where}: {column} is {_kind(value)}, no text: {_shorten(value)}")
+    return value
+
+
+def _to_count(value: Any, where: str) -> int:
+    try:
+        count = msgspec.convert(value, int, strict=False)
+    except msgspec.ValidationError:
+        count = -1
+    if isinstance(value, bool) or not 0 <= count <= MOST:
+        raise UsageError(
+            f"{where}: count {_shorten(value)} is no whole number from 0 (to 2^63 - 1)"
+        )
+    return count
+
+
+def _to_points(value: Any, where: str) -> list[list[float]]:
+    try:
+        read = msgspec.json.decode(value) if isinstance(value, str) else value
+        points = msgspec.convert(read, list[tuple[float, float]])
+        if all(math.isfinite(number) for point in points for number in point):
+            return [[*point] for point in points]
+    except (msgspec.DecodeError, ValueError, OverflowError):
+        pass
+    raise UsageError(f"{where}: points are [[x, y], ...] in pixels, {_shorten(value)} seen")
+
+
+def _kind(value: Any) -> str:
+    kinds = {list: "a list", dict: "an object", bool: "true or false"}
+    return kinds.get(type(value), type(value).__name__)
+
+
+def _shorten(value: Any) -> str:
+    text = repr(value) if not isinstance(value, int) or abs(value) <= MOST else "a huge number"
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
 
 def _read_text(path: Path) -> str:
@@ -83,10 +151,13 @@ def _read_jsonl(path: Path, text: str) -> list[tuple[int, dict[str, Any]]]:
             continue
         try:
             row = msgspec.json.decode(line)
-        except msgspec.DecodeError as exc:
+            twice = keys_twice(line)
+        except (msgspec.DecodeError, ValueError, RecursionError) as exc:
             raise UsageError(f"{path}:{number}: {exc}") from exc
         if not isinstance(row, dict):
             raise UsageError(f"{path}:{number}: a line is one object {{...}}")
+        if twice:
+            raise UsageError(f"{path}:{number}: the key '{twice[0]}' stands twice")
         rows.append((number, row))
     return rows
 
@@ -94,23 +165,37 @@ def _read_jsonl(path: Path, text: str) -> list[tuple[int, dict[str, Any]]]:
 def _read_csv(path: Path, text: str) -> list[tuple[int, dict[str, Any]]]:
     first = text.partition("\n")[0]
     marks = {mark: first.count(mark) for mark in ",\t;"}
-    reader = csv.DictReader(
+    reader = csv.reader(
         io.StringIO(text, newline=""),
         delimiter=max(marks, key=lambda mark: marks[mark]),
         strict=True,
     )
     rows: list[tuple[int, dict[str, Any]]] = []
+    heading: list[str] = []
+    start = 1
     try:
-        for row in reader:
-            if None in row or None in row.values():
+        for cells in reader:
+            if heading and cells and len(cells) != len(heading):
                 raise UsageError(
-                    f"{path}:{reader.line_num}: its number of columns is not the heading's",
+                    f"{path}:{start}: its number of columns is {len(cells)}, not the heading's "
+                    f"{len(heading)}",
                     cure='a text that holds a comma stands in quotes: "the cat, left"',
                 )
-            rows.append((reader.line_num, dict(row)))
-    except csv.Error as exc:
-        raise UsageError(f"{path}:{reader.line_num}: {exc}") from exc
+            if heading and cells:
+                rows.append((start, dict(zip(heading, cells, strict=True))))
+            elif cells:
+                heading = cells
+                _refuse_twins(heading, f"{path}:{start}")
+            start = reader.line_num + 1
+    except csv.Error as exc:  # told with the line that its row begins in: a quote may be open
+        raise UsageError(f"{path}:{start}: {exc}", cure=_csv_cure(str(exc))) from exc
     return rows
+
+
+def _csv_cure(said: str) -> str | None:
+    if "end of data" in said or "limit" in said:
+        return "a quote that opens here is not closed, or a text is too long"
+    return None
 
 
 def read_classes(path: Path) -> tuple[LabelClass, ...]:
@@ -122,12 +207,18 @@ def read_classes(path: Path) -> tuple[LabelClass, ...]:
     text = _read_text(path)
     kind = path.suffix.lower()
     if kind not in (".json", ".yaml", ".yml"):
-        names = [line.strip() for line in text.rstrip().splitlines()]
+        # not splitlines: a form feed in a name would shift the values
+        names = [line.strip(" \t") for line in _LINE_END.split(text.rstrip())]
         if not all(names):
             raise UsageError(
                 f"{path}:{names.index('') + 1}: an empty line would shift the values",
                 cure="one name a line: the first is value 0",
             )
+        for number, name in enumerate(names, 1):
+            try:
+                LabelClass(name=name)
+            except ValueError as exc:
+                raise UsageError(f"{path}:{number}: {exc}") from exc
         return tuple(LabelClass(name=name, value=at) for at, name in enumerate(names))
     try:
         # every YAML scalar as text: a class may be called no, or 1e3
@@ -157,22 +248,28 @@ def _to_classes(read: Any) -> tuple[LabelClass, ...]:
 
 def _to_class(value: str, entry: Any) -> LabelClass:
     if not _is_whole(value):
-        raise ValueError(f"{value!r} is no whole number")
+        raise ValueError(f"{_shorten(value)} is no whole number")
     if isinstance(entry, str):
-        return LabelClass(name=entry, value=int(value))
+        return LabelClass(name=entry, value=_to_value(value))
     if not isinstance(entry, Mapping):
         raise ValueError(f"class {value} is {type(entry).__name__}, no name")
     colour = entry.get("colour", entry.get("color"))
     unknown = set(entry) - {"name", "value", "colour", "color"}
-    if "name" not in entry or unknown:
+    if not isinstance(entry.get("name"), str) or unknown:
         raise ValueError(f"class {value} is no {{name, value, colour}}")
     if isinstance(colour, Sequence) and not isinstance(colour, str):
         colour = [int(level) for level in colour]
     return LabelClass(
-        name=str(entry["name"]),
-        value=int(entry.get("value", value)),
+        name=entry["name"],
+        value=_to_value(str(entry.get("value", value))),
         colour=None if colour is None else msgspec.convert(colour, AnyColour),
     )
+
+
+def _to_value(text: str) -> int:
+    if not _is_whole(text) or len(text) > SHOWN or abs(int(text)) > MOST_LABEL:
+        raise ValueError(f"{_shorten(text)} is no value of a label file: whole, up to 2^31 - 1")
+    return int(text)
 
 
 def _clip(value: Any) -> str:

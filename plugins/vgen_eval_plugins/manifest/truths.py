@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from vgen_eval.imaging import decode_depth, decode_image, decode_labels, decode_mask, decode_normals
@@ -16,7 +17,7 @@ from vgen_eval_plugins.normals.frames import to_house
 from vgen_eval_plugins.normals.vectors import normalise
 from vgen_eval_plugins.semantic.labels import LabelMap, from_colours, to_labels
 
-__all__ = ["read_depth", "read_labels", "read_normals", "read_truth", "read_valid"]
+__all__ = ["leave_open", "read_depth", "read_labels", "read_normals", "read_truth", "read_valid"]
 
 Reader = Callable[[str], bytes]
 Size = tuple[int, int]
@@ -46,6 +47,22 @@ def read_valid(line: Line, read: Reader, size: Size) -> NDArray[np.bool_] | None
     valid = decode_mask(read(line.valid), what=line.valid)
     _check_size(valid, f"valid {line.valid}", size)
     return valid
+
+
+def leave_open(truth: Any, valid: NDArray[np.bool_] | None) -> Any:
+    """The truth, with no value where `valid` is False: NaN in maps of floats, -1 in labels.
+
+    An encoder sees nothing but the truth: what lies outside of its mask may not steer what a
+    perfect answer looks like. Masks of things have no third value and stay as they are.
+    """
+    if valid is None:
+        return truth
+    if isinstance(truth, LabelMap):
+        return msgspec.structs.replace(truth, labels=np.where(valid, truth.labels, np.int32(-1)))
+    if isinstance(truth, np.ndarray) and truth.dtype.kind == "f":
+        known = valid[:, :, None] if truth.ndim == 3 else valid
+        return np.where(known, truth, truth.dtype.type(np.nan))
+    return truth
 
 
 def read_depth(data: bytes, what: str, options: DepthFiles) -> NDArray[np.float32]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from vgen_eval_plugins.colours import AnyColour, as_code, as_hex, pack
 
-__all__ = ["OPEN", "LabelClass", "LabelMap", "from_colours", "to_labels"]
+__all__ = ["OPEN", "LabelClass", "LabelMap", "Value", "from_colours", "to_labels"]
 
 OPEN = -1
 """The label of a pixel that a truth ignores or an answer leaves open."""
@@ -29,14 +30,23 @@ class LabelMap(msgspec.Struct, frozen=True, eq=False):
     """Names in the order of the labels. () in a prediction: the truth's own."""
 
 
+Value = Annotated[int, msgspec.Meta(ge=-(1 << 40), le=1 << 40)]
+"""More than files hold, so that an offset may be added to it."""
+
+
 class LabelClass(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A class of a data set, and how its files write it."""
 
     name: str
-    value: int | tuple[int, ...] | None = None
+    value: Value | tuple[Value, ...] | None = None
     """Its number in the files, or several; None: its position in the list of classes."""
     colour: AnyColour | None = None
     """Its exact colour, "#rrggbb" or [r, g, b], where the files are painted."""
+
+    def __post_init__(self) -> None:
+        odd = [c for c in self.name if unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp")]
+        if odd:
+            raise ValueError(f"the class name {self.name!a} holds a control character")
 
 
 def to_labels(

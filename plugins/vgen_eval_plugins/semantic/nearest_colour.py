@@ -47,7 +47,7 @@ class NearestColourOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
         msgspec.Meta(description="Colour that stands for none of them; null: there is none."),
     ] = Paint("#000000", "black")
     max_distance: Annotated[
-        Annotated[float, msgspec.Meta(ge=0)] | None,
+        Annotated[float, msgspec.Meta(ge=0, le=442)] | None,
         msgspec.Meta(description="RGB distance beyond which a pixel is left open."),
     ] = None
 

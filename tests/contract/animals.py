@@ -303,7 +303,7 @@ ANIMALS = {
         "task:*", PARTS, '{"query": "the disc"}', "{}", "fields_filled", "'query'",
     ),
     "orders by hash": Animal(
-        "task:*", PARTS, "for name in self.names]", "for name in set(self.names)]",
+        "task:*", PARTS, "for name in self.names]", "for name in sorted(self.names, key=hash)]",
         "index_stable", "differs in another process",
     ),
     "draws its samples": Animal(

@@ -80,6 +80,11 @@ class Unwinding:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
+    def check(self) -> None:
+        """KeyboardInterrupt when a signal came: a callback from C may have swallowed its own."""
+        if self.exit_code is not None:
+            raise KeyboardInterrupt
+
     def _handle(self, number: int, _frame: FrameType | None) -> None:
         self._count += 1
         self.exit_code = self.exit_code or 128 + number

@@ -122,11 +122,14 @@ def new(*, folder: str, as_json: bool, log_level: str, **given: Any) -> int:
         **own,
     )
     unwinding = Unwinding()
+
+    def tell(text: str) -> None:
+        unwinding.check()
+        terminal.note(f"{text} ...")
+
     try:
         with unwinding:
-            made = make_task(
-                asked, Catalog.discover(), tell=lambda text: terminal.note(f"{text} ...")
-            )
+            made = make_task(asked, Catalog.discover(), tell=tell)
     except CardError as exc:
         return _tell_faults(exc, as_json=as_json)
     except KeyboardInterrupt:

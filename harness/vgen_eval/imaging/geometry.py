@@ -37,6 +37,8 @@ class Geometry(msgspec.Struct, frozen=True, kw_only=True):
 
     def has_other_shape(self, size: tuple[int, ...]) -> bool:
         """Does (height, width, ...) differ from the picture seen by over 2 % and over a pixel?"""
+        if not self.seen[0]:
+            return False  # there is no picture to differ from
         exact = size[0] * self.seen[1] / self.seen[0]
         # a side is a whole number of pixels, so one pixel is no evidence in a small picture
         return abs(size[1] - exact) > max(ASPECT_TOLERANCE * exact, 1.0)

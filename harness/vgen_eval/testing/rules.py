@@ -111,12 +111,13 @@ _MODEL = (
     ),
     _model(
         "order_invariance", "The order of the requests changes no answer.",
-        "seed per request (request.seed); keep no state from one request to the next",
+        "draw from request.seed for each request; keep no state from one to the next",
         "determinism",
     ),
     _model(
         "batch_invariance", "Alone or in a batch, a request gets the same answer.",
-        "seed per request (request.seed), not per call", "order_invariance",
+        "draw from request.seed for each request, and share nothing with its neighbours in "
+        "the call", "order_invariance",
     ),
     _model(
         "concurrency", "Two calls at once, as declared, give what one after the other gives.",

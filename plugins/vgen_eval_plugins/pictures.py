@@ -13,6 +13,7 @@ from vgen_eval.types import Scene
 __all__ = [
     "channel_range",
     "is_copy",
+    "read_painted",
     "read_rgb",
     "resize",
     "size_flags",
@@ -35,6 +36,19 @@ def read_rgb(answer: Any) -> RGB:
     if answer.size == 0:
         raise Undecodable(f"the picture has no pixels: {answer.shape}")
     return np.ascontiguousarray(answer)
+
+
+def read_painted(answer: Any, scene: Scene) -> tuple[RGB, list[str]]:
+    """The part of a painted answer that shows the original, contiguous, and what it is flagged.
+
+    Flags: `wrong_aspect`, `copied_input`. Undecodable when the answer is no picture. Bars are
+    nobody's answer: whatever else is asked of it is asked of this part.
+    """
+    given, geometry = read_rgb(answer), scene.geometry
+    flags = ["wrong_aspect"] if geometry.has_other_shape(given.shape) else []
+    if is_copy(np.ascontiguousarray(geometry.cut(given)), scene.image.array):
+        flags.append("copied_input")
+    return np.ascontiguousarray(geometry.crop(given)), flags
 
 
 def resize(picture: NDArray[Any], *, height: int, width: int) -> NDArray[Any]:

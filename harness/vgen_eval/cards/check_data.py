@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from vgen_eval.cards.checking import Checker, message_of
 from vgen_eval.cards.problems import MAX_PROBLEMS, join, join_index
@@ -12,9 +12,11 @@ from vgen_eval.cards.records import AnswerCard, TaskCard
 from vgen_eval.cards.walk import convert
 from vgen_eval.errors import CardError, VgenEvalError, nearest
 from vgen_eval.prompting import placeholders
-from vgen_eval.types import Item, Sample, Scene
+from vgen_eval.types import Sample, Scene
 
-__all__ = ["READ_AT_MOST", "check_data"]
+__all__ = ["READ_AT_MOST", "check_data", "spread"]
+
+Thing = TypeVar("Thing")
 
 READ_AT_MOST = 500
 """Samples of which the files are read, unless all are asked for."""
@@ -43,7 +45,7 @@ def check_data(
         if trials and card.dataset.n is not None and len(items) != card.dataset.n:
             checker.add("dataset.n", f"the data has {len(items)} samples")
         if hasattr(dataset, "verify"):
-            read = items if every else _spread(items)
+            read = items if every else spread(items, READ_AT_MOST)
             checker.problems += dataset.verify(read)[: MAX_PROBLEMS - len(checker.problems)]
             if len(read) < len(items):
                 notes.append(
@@ -62,12 +64,11 @@ def check_data(
             checker.add("dataset", f"reading it raised {type(exc).__name__}: {exc}")
 
 
-def _spread(items: Sequence[Item]) -> Sequence[Item]:
-    """At most READ_AT_MOST of the items, evenly spaced, the first and the last among them."""
-    if len(items) <= READ_AT_MOST:
-        return items
-    last = len(items) - 1
-    return [items[place * last // (READ_AT_MOST - 1)] for place in range(READ_AT_MOST)]
+def spread(things: Sequence[Thing], count: int) -> Sequence[Thing]:
+    """At most `count` of the things, evenly spaced, the first and the last among them."""
+    if len(things) <= count:
+        return things
+    return [things[at * (len(things) - 1) // max(count - 1, 1)] for at in range(count)]
 
 
 def _check_fields(checker: Checker, card: TaskCard, sample: Sample) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from types import FrameType, TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from vgen_eval.cli import terminal
 
@@ -17,16 +17,15 @@ __all__ = ["Signals", "Unwinding"]
 _AGAIN = {signal.SIGINT: "press again", signal.SIGTERM: "signal again"}
 
 
-class Signals:
-    """While entered, signals ask the stop; `exit_code` tells which one came."""
+class _Listening:
+    """While entered in the main thread, signals go to `_handle`; what heard them before returns."""
 
-    def __init__(self, stop: Stop) -> None:
+    def __init__(self) -> None:
         self.exit_code: int | None = None
-        self._stop = stop
         self._count = 0
         self._before: dict[int, Any] = {}
 
-    def __enter__(self) -> Signals:
+    def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
             for number in _AGAIN:
                 self._before[number] = signal.signal(number, self._handle)
@@ -42,6 +41,17 @@ class Signals:
             signal.signal(number, handler)
 
     def _handle(self, number: int, _frame: FrameType | None) -> None:
+        raise NotImplementedError
+
+
+class Signals(_Listening):
+    """While entered, signals ask the stop; `exit_code` tells which one came."""
+
+    def __init__(self, stop: Stop) -> None:
+        super().__init__()
+        self._stop = stop
+
+    def _handle(self, number: int, _frame: FrameType | None) -> None:
         self._count += 1
         self.exit_code = 128 + number
         self._stop.ask()
@@ -54,31 +64,11 @@ class Signals:
             raise KeyboardInterrupt
 
 
-class Unwinding:
+class Unwinding(_Listening):
     """While entered, SIGTERM ends the work as Ctrl-C does: what it began is undone on the way out.
 
     A second signal is not heard, since things are being put back; a third ends that as well.
     """
-
-    def __init__(self) -> None:
-        self.exit_code: int | None = None
-        self._count = 0
-        self._before: dict[int, Any] = {}
-
-    def __enter__(self) -> Unwinding:
-        if threading.current_thread() is threading.main_thread():
-            for number in _AGAIN:
-                self._before[number] = signal.signal(number, self._handle)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        exc: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
 
     def check(self) -> None:
         """KeyboardInterrupt when a signal came: a callback from C may have swallowed its own."""

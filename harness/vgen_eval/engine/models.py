@@ -18,7 +18,19 @@ from vgen_eval.types import Adapter, AnswerForm, Request
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog, Component
 
-__all__ = ["HOME", "LOCAL", "Model", "from_function", "is_path", "resolve_model"]
+__all__ = [
+    "BOUNDS",
+    "HOME",
+    "LOCAL",
+    "Model",
+    "from_function",
+    "is_path",
+    "name_bounds",
+    "resolve_model",
+]
+
+BOUNDS = ("ceiling", "floor")
+"""Roles of the models that stand beside a score."""
 
 HOME = "vgen-eval"
 """The distribution whose names a bare name means first."""
@@ -71,6 +83,17 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     def identity_digest(self) -> str:
         """sha256 of the identity."""
         return jsonio.digest(self.identity())
+
+
+def name_bounds(catalog: Catalog) -> dict[str, str]:
+    """ceiling, floor -> the built-in model of that role: known by role, never by name."""
+    found: dict[str, str] = {}
+    for plugin, head in catalog.heads("model"):
+        if plugin.builtin:
+            role = getattr(cards.load_card(head.path).record, "role", "")
+            if role in BOUNDS:
+                found.setdefault(role, f"{plugin.name}:{head.name}")
+    return found
 
 
 def is_path(name: str) -> bool:

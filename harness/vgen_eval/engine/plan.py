@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from vgen_eval import cards, jsonio
-from vgen_eval.cards.records import ModelCard
-from vgen_eval.engine.models import Model, resolve_model
+from vgen_eval.engine.models import BOUNDS, Model, name_bounds, resolve_model
 from vgen_eval.engine.naming import TaskRef, expand_tasks
 from vgen_eval.engine.selection import select
 from vgen_eval.engine.settings import Settings
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["Job", "Plan", "Skip", "make_plan"]
 
 ID_LENGTH = 12
-BOUNDS = ("ceiling", "floor")
 """Roles of the models that stand beside the others."""
 
 
@@ -195,21 +193,11 @@ def _check_samples(ids: Sequence[str], tasks: Sequence[Task]) -> None:
 
 
 def _bound_models(catalog: Catalog) -> dict[str, Model]:
-    """The built-in models of role ceiling and floor: known by role, never by name."""
-    found: dict[str, Model] = {}
-    for plugin, head in catalog.heads("model"):
-        if not plugin.builtin:
-            continue
-        card = cards.load_card(head.path).record
-        assert isinstance(card, ModelCard)
-        if card.role in BOUNDS:
-            found.setdefault(
-                card.role,
-                resolve_model(
-                    f"{plugin.name}:{head.name}", catalog, options={}, overrides={}, notices=[]
-                ),
-            )
-    return found
+    """The built-in models of role ceiling and floor."""
+    return {
+        role: resolve_model(name, catalog, options={}, overrides={}, notices=[])
+        for role, name in name_bounds(catalog).items()
+    }
 
 
 def _job(

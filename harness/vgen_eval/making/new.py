@@ -197,6 +197,7 @@ def _slug(folder: Path) -> str:
 
 def _measure(made: Made, catalog: Catalog, scratch: Path, tell: Callable[[str], None]) -> Made:
     """The ceiling, by the ordinary path, and the preview beside the card."""
+    from vgen_eval.engine.models import name_bounds
     from vgen_eval.engine.plan import make_plan
     from vgen_eval.engine.settings import Settings
     from vgen_eval.making.preview import make_preview
@@ -205,7 +206,7 @@ def _measure(made: Made, catalog: Catalog, scratch: Path, tell: Callable[[str], 
     limit = min(len(made.draft.lines), MEASURED_AT_MOST)
     settings = Settings(
         tasks=(str(made.files["card"].absolute()),),
-        models=(_ceiling_model(catalog),),
+        models=(name_bounds(catalog)["ceiling"],),
         output=str(scratch),
         keep="none",
         bounds=False,
@@ -236,16 +237,6 @@ def _run(settings: Any, catalog: Catalog) -> ResultCard:
             cure="vgen-eval --log-level debug says why",
         )
     return card
-
-
-def _ceiling_model(catalog: Catalog) -> str:
-    """The built-in model that answers with the truth: known by its role."""
-    from vgen_eval.cards import load_card
-
-    for plugin, head in catalog.heads("model"):
-        if plugin.builtin and getattr(load_card(head.path).record, "role", "") == "ceiling":
-            return f"{plugin.name}:{head.name}"
-    raise NotRunnable("no built-in model of role ceiling")
 
 
 def _notes(made: Made) -> list[str]:

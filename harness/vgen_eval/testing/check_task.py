@@ -11,13 +11,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from vgen_eval import cards, jsonio
+from vgen_eval.cards.check_data import spread
 from vgen_eval.cards.records import AnswerCard
 from vgen_eval.engine.request import prompt_fields
 from vgen_eval.errors import BadSample
 from vgen_eval.imaging import Image
 from vgen_eval.prompting import fill
 from vgen_eval.testing.outcome import Failed, Skipped, clip
-from vgen_eval.testing.task_bench import CODEC_SAMPLES, MOST_SAMPLES, TaskBench, scene_of, spread
+from vgen_eval.testing.task_bench import CODEC_SAMPLES, MOST_SAMPLES, TaskBench, scene_of
 from vgen_eval.testing.values import best_of, same, shortfall, worse
 from vgen_eval.types import Item
 

@@ -13,7 +13,9 @@ import msgspec
 
 from vgen_eval import cards
 from vgen_eval.answers import pack, unpack
+from vgen_eval.cards.check_data import spread
 from vgen_eval.cards.records import InputCard, TaskCard
+from vgen_eval.engine.models import name_bounds
 from vgen_eval.engine.naming import TaskRef
 from vgen_eval.engine.tasks import Codec, Task, open_root, open_task
 from vgen_eval.errors import (
@@ -200,12 +202,10 @@ class TaskBench:
         return self._runs[key]
 
     def _bound(self, role: str) -> str:
-        for plugin, head in self.catalog.heads("model"):
-            if plugin.builtin:
-                card = cards.load_card(head.path).record
-                if getattr(card, "role", None) == role:
-                    return f"{plugin.name}:{head.name}"
-        raise Unavailable(f"there is no built-in model of role {role}")
+        name = name_bounds(self.catalog).get(role)
+        if name is None:
+            raise Unavailable(f"there is no built-in model of role {role}")
+        return name
 
 
 def _first_fault(scores: Path) -> str:
@@ -216,13 +216,6 @@ def _first_fault(scores: Path) -> str:
             if record.get("status") in ("error", "timeout"):
                 return f"sample '{record.get('sample')}': {record.get('reason')}"
     return "attempts failed"
-
-
-def spread(items: list[Any], count: int) -> list[Any]:
-    """At most `count` of them, from the first to the last, evenly."""
-    if len(items) <= count:
-        return list(items)
-    return [items[at * (len(items) - 1) // max(count - 1, 1)] for at in range(count)]
 
 
 def scene_of(sample: Sample, rule: InputCard, codec: Codec, *, scale: float = 1.0) -> Scene:

@@ -11,7 +11,7 @@ from vgen_eval.types import Prediction, Scene
 from vgen_eval_plugins.depth.maps import DepthMap, Space, resize_map, summarise
 from vgen_eval_plugins.depth.polyline import project, unique_colours
 from vgen_eval_plugins.depth.table import DepthColoursOptions, Table
-from vgen_eval_plugins.pictures import channel_range, is_copy, read_rgb
+from vgen_eval_plugins.pictures import channel_range, read_painted
 
 __all__ = ["DepthColours"]
 
@@ -52,14 +52,7 @@ class DepthColours:
         Metres, or 0..1 where the table has no values. Undecodable when the answer is no picture or
         when no pixel is near enough to the table.
         """
-        given = read_rgb(answer)
-        geometry, flags = scene.geometry, []
-        if geometry.has_other_shape(given.shape):
-            flags.append("wrong_aspect")
-        picture = np.ascontiguousarray(geometry.cut(given))
-        if is_copy(picture, scene.image.array):
-            flags.append("copied_input")
-        painted = np.ascontiguousarray(geometry.crop(given))  # bars are nobody's answer
+        painted, flags = read_painted(answer, scene)
         if channel_range(painted) <= CONSTANT_RANGE:
             flags.append("constant")
 

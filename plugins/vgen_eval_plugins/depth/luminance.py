@@ -8,10 +8,11 @@ import cv2
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
+from vgen_eval.imaging import resize
 from vgen_eval.types import Prediction, Scene
 
 from vgen_eval_plugins.depth.maps import DepthMap, summarise
-from vgen_eval_plugins.pictures import RGB, channel_range, is_copy, read_rgb
+from vgen_eval_plugins.pictures import RGB, channel_range, read_painted
 
 __all__ = ["Luminance", "coloured_fraction", "to_luminance"]
 
@@ -85,18 +86,12 @@ class Luminance:
 
     def decode(self, answer: Any, scene: Scene) -> Prediction:
         """DepthMap, float32 at `scene.size`, of uint8 (H, W, 3) RGB; Undecodable otherwise."""
-        given = read_rgb(answer)
-        geometry, flags = scene.geometry, []
-        if geometry.has_other_shape(given.shape):
-            flags.append("wrong_aspect")
-        painted = np.ascontiguousarray(geometry.crop(given))  # bars are nobody's answer
+        painted, flags = read_painted(answer, scene)
         coloured = coloured_fraction(painted)
         if coloured > COLOUR_SHARE:
             flags.append("colour_in_gray")
-        if is_copy(np.ascontiguousarray(geometry.cut(given)), scene.image.array):
-            flags.append("copied_input")
-
-        restored = np.ascontiguousarray(geometry.restore(given, "map"))
+        height, width = scene.size
+        restored = np.ascontiguousarray(resize(painted, height=height, width=width, kind="map"))
         values = to_luminance(restored, self.options.weights)
         summary = summarise(values, "relative")
         # brightness never spans more than the widest channel: most pictures need no second look

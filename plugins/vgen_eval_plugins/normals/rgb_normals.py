@@ -9,12 +9,13 @@ import cv2
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
+from vgen_eval.imaging import resize
 from vgen_eval.types import Prediction, Scene
 
 from vgen_eval_plugins.normals.colours import describe_channels, describe_colours
 from vgen_eval_plugins.normals.frames import Frame, parse_frame
 from vgen_eval_plugins.normals.vectors import FACING_AWAY, Normals
-from vgen_eval_plugins.pictures import RGB, channel_range, is_copy, read_rgb
+from vgen_eval_plugins.pictures import RGB, channel_range, read_painted
 
 __all__ = ["RgbNormals"]
 
@@ -70,17 +71,12 @@ class RgbNormals:
 
     def decode(self, answer: Any, scene: Scene) -> Prediction:
         """float32 (H, W, 3) at `scene.size` from uint8 (H, W, 3) RGB; Undecodable otherwise."""
-        picture = read_rgb(answer)
-        geometry, flags = scene.geometry, []
-        if geometry.has_other_shape(picture.shape):
-            flags.append("wrong_aspect")
-            picture = np.ascontiguousarray(geometry.cut(picture))
-        if is_copy(picture, scene.image.array):
-            flags.append("copied_input")
-        if channel_range(np.ascontiguousarray(geometry.crop(picture))) <= CONSTANT_RANGE:
+        painted, flags = read_painted(answer, scene)
+        if channel_range(painted) <= CONSTANT_RANGE:
             flags.append("constant")
 
-        shown = np.ascontiguousarray(geometry.restore(picture, "map"))
+        height, width = scene.size
+        shown = np.ascontiguousarray(resize(painted, height=height, width=width, kind="map"))
         normals, unit, opened, away = read_vectors(shown, self.frame, self.options.min_length)
         pixels = shown.shape[0] * shown.shape[1]
         if 2 * unit < pixels:

@@ -14,8 +14,7 @@ from vgen_eval.types import Prediction, Scene
 from vgen_eval_plugins.pictures import (
     RGB,
     channel_range,
-    is_copy,
-    read_rgb,
+    read_painted,
 )
 
 __all__ = ["BinaryMask", "far_fraction", "to_grey"]
@@ -85,13 +84,7 @@ class BinaryMask:
 
     def decode(self, answer: Any, scene: Scene) -> Prediction:
         """bool (H, W) at `scene.size` from uint8 (H, W, 3) RGB; Undecodable for anything else."""
-        picture = read_rgb(answer)
-        geometry, flags = scene.geometry, []
-        if geometry.has_other_shape(picture.shape):
-            flags.append("wrong_aspect")
-        if is_copy(np.ascontiguousarray(geometry.cut(picture)), scene.image.array):
-            flags.append("copied_input")
-        painted = np.ascontiguousarray(geometry.crop(picture))  # bars are nobody's answer
+        painted, flags = read_painted(answer, scene)
         far = far_fraction(painted)
         if far > 0.5:
             flags.append("not_a_mask")

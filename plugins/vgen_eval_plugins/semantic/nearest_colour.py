@@ -10,10 +10,11 @@ import cv2
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
+from vgen_eval.imaging import resize
 from vgen_eval.types import Prediction, Scene
 
 from vgen_eval_plugins.colours import AnyColour, Paint, as_code, as_hex, as_rgb, spell
-from vgen_eval_plugins.pictures import RGB, is_copy, read_rgb
+from vgen_eval_plugins.pictures import RGB, read_painted
 from vgen_eval_plugins.semantic.colour_table import ColourTable
 from vgen_eval_plugins.semantic.labels import OPEN, LabelMap
 
@@ -93,14 +94,9 @@ class NearestColour:
         Flags: wrong_aspect; constant (one label everywhere); copied_input; palette_drift (over
         20 % of the pixels lie farther than 60 from every entry).
         """
-        picture = read_rgb(answer)
-        geometry, flags = scene.geometry, []
-        if geometry.has_other_shape(picture.shape):
-            flags.append("wrong_aspect")
-            picture = np.ascontiguousarray(geometry.cut(picture))
-        if is_copy(picture, scene.image.array):
-            flags.append("copied_input")
-        restored = geometry.restore(picture, "labels")
+        painted, flags = read_painted(answer, scene)
+        height, width = scene.size
+        restored = resize(painted, height=height, width=width, kind="labels")
         codes = self._table.look_up(restored)
         labels = _to_labels(codes, len(self.options.palette))
         low, high, _, _ = cv2.minMaxLoc(labels)

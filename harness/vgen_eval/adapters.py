@@ -5,14 +5,19 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any, ClassVar
 
 import msgspec
 
 from vgen_eval.cards.records import ModelCard
+from vgen_eval.secrets import read_secret
 from vgen_eval.types import AnswerForm, NoOptions, Output, Request
 
 __all__ = ["BaseAdapter", "FunctionAdapter", "function_card"]
+
+Stub = Mapping[str, Any] | Callable[[ModelCard, Path], AbstractContextManager[Mapping[str, Any]]]
 
 
 class BaseAdapter:
@@ -26,12 +31,29 @@ class BaseAdapter:
     Options: ClassVar[type[msgspec.Struct]] = NoOptions
     forms: ClassVar[tuple[AnswerForm, ...]] = ()
     """Answer forms it can give, for models named without a card."""
-    stub: ClassVar[Mapping[str, Any] | None] = None
-    """Options under which it loads no weights and still answers in every form, for
-    `vgen-eval check plugin`; they go over the card's. None: it has no such options."""
+    extra: ClassVar[str | None] = None
+    """Extra of vgen-eval that it needs, for models named without a card."""
+    key_env: ClassVar[str | None] = None
+    """Environment variable of its own provider's key, for models named without a card."""
+    timeout_s: ClassVar[float | None] = None
+    """Seconds a call may take per request where the card says nothing; None: no limit."""
+    stub: ClassVar[Stub | None] = None
+    """Options under which it loads no weights of the card and still answers in every form, for
+    `vgen-eval check plugin`; they go over the card's. Where they need something made first (a
+    tiny model, a server on loopback): a static method `stub(card, folder)`, a context manager
+    that makes it in the folder and gives the options. None: it has no such options."""
     max_batch: int = 1
     concurrency: int = 1
     deterministic: bool = True
+    endpoint: str | None = None
+    """host[:port] of the service that it calls; None: the model runs here."""
+
+    @classmethod
+    def identify(cls, options: Any, card: ModelCard) -> Mapping[str, Any]:  # noqa: ARG003
+        """What of the model the card leaves open and can change an answer: JSON, part of its
+        identity. The commit of a floating revision, the contents of a local folder, versions of
+        libraries. Asked before every run and for `--dry-run`; nothing is loaded."""
+        return {}
 
     def __init__(
         self, options: Any, *, card: ModelCard | None = None, device: str | None = None
@@ -39,6 +61,21 @@ class BaseAdapter:
         self.options = options
         self.card = card
         self.device = device
+
+    @property
+    def timeout(self) -> float | None:
+        """Seconds a call may take per request: the card's limit, or this adapter's."""
+        limit = None if self.card is None else self.card.limits.timeout_s
+        return self.timeout_s if limit is None else limit
+
+    def key(self) -> str | None:
+        """The key that the card's `needs.key_env` names; None when it names none.
+
+        MissingKey when the variable is not set. From then on the key is cut out of all that is
+        kept or shown.
+        """
+        name = None if self.card is None else self.card.needs.key_env
+        return None if name is None else read_secret(name)
 
     def load(self) -> None:
         """Gets ready: weights, connections. Called once, before the first request."""

@@ -27,6 +27,7 @@ from vgen_eval.imaging import (
     load_array,
     squeeze,
 )
+from vgen_eval.secrets import redact
 from vgen_eval.types import AnswerForm, Status
 
 __all__ = ["AnswerFault", "Packed", "clean", "pack", "unpack"]
@@ -55,8 +56,8 @@ class AnswerFault(Exception):
 
 
 def clean(text: str) -> str:
-    """The text with `?` for lone surrogates, which neither UTF-8 nor JSON can hold."""
-    return text.encode("utf-8", "replace").decode()
+    """The text without keys, and with `?` for lone surrogates, which no JSON can hold."""
+    return redact(text).encode("utf-8", "replace").decode()
 
 
 def pack(form: AnswerForm, answer: Any) -> Packed:

@@ -7,6 +7,7 @@ VgenEvalError                 what went wrong, and the cure; knows its exit code
 |   |-- MissingExtra          an optional library: the exact pip command
 |   |-- MissingData           a data root or a file of the data set
 |   |-- MissingKey            an environment variable
+|   |-- AccessDenied          a service that takes no call of ours: 401, 403, 404, no credit left
 |   |-- BrokenPlugin          a plugin that raised, exited or is malformed
 |   `-- RunLocked             another process writes this run
 |-- StorageError          (1) the disk is full or the run directory cannot be written
@@ -21,9 +22,13 @@ Undecodable, NoValidTarget, BadSample: what one sample came to; data as well
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from vgen_eval.types import Usage
 
 __all__ = [
+    "AccessDenied",
     "BadSample",
     "BrokenPlugin",
     "CallError",
@@ -131,6 +136,13 @@ class MissingKey(NotRunnable):
         super().__init__(f"{variable} is not set", cure=f"export {variable}=...")
 
 
+class AccessDenied(NotRunnable):
+    """A service that will take no call of this run: a wrong key, an unknown model, no credit.
+
+    Raised by adapters; it ends the model's run, and what is finished stays.
+    """
+
+
 class BrokenPlugin(NotRunnable):
     """A plugin could not be imported, or does not keep to the contract."""
 
@@ -146,14 +158,31 @@ class StorageError(VgenEvalError):
 
 
 class CallError(VgenEvalError):
-    """What one model call came to, raised by adapters and handled by the engine."""
+    """What one model call came to, raised by adapters and handled by the engine.
+
+    `usage` and `request_id`: what a call that gave no answer was billed for all the same.
+    """
+
+    def __init__(
+        self, what: str, *, usage: Usage | None = None, request_id: str | None = None
+    ) -> None:
+        super().__init__(what)
+        self.usage = usage
+        self.request_id = request_id
 
 
 class RateLimited(CallError):
     """The provider asks to wait; `retry_after` in seconds, None when it did not say."""
 
-    def __init__(self, what: str = "rate limited", *, retry_after: float | None = None) -> None:
-        super().__init__(what)
+    def __init__(
+        self,
+        what: str = "rate limited",
+        *,
+        retry_after: float | None = None,
+        usage: Usage | None = None,
+        request_id: str | None = None,
+    ) -> None:
+        super().__init__(what, usage=usage, request_id=request_id)
         self.retry_after = retry_after
 
 

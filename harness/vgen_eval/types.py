@@ -127,9 +127,23 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a call used, as far as the provider says."""
 
     input_tokens: int | None = None
+    """All that was read, pictures included."""
+    cached_tokens: int | None = None
+    """Of the input: read from the provider's cache."""
+    input_image_tokens: int | None = None
+    """Of the input: pictures, where they have a price of their own."""
     output_tokens: int | None = None
+    """All that was written, thinking and pictures included."""
+    thinking_tokens: int | None = None
+    """Of the output: thinking."""
+    image_tokens: int | None = None
+    """Of the output: pictures."""
     images: int | None = None
+    """Pictures made."""
+    video_seconds: float | None = None
+    """Length of the videos made."""
     cost_usd: float | None = None
+    """What the provider says it cost; None: the engine reckons by the card's price."""
 
 
 class Output(msgspec.Struct, frozen=True, kw_only=True):
@@ -146,6 +160,19 @@ class Output(msgspec.Struct, frozen=True, kw_only=True):
     usage: Usage | None = None
     request_id: str | None = None
     reported_model: str | None = None
+    """The model's name as the service gives it back."""
+    reported_date: str | None = None
+    """The date that the service gives for the answer or its model (ISO 8601)."""
+    reason: str | None = None
+    """Why `answer` is None, in the provider's words: a finish reason."""
+    flags: tuple[str, ...] = ()
+    """What qualifies the answer; joins the decoder's flags: `thought_image_used`, ..."""
+    text: str | None = None
+    """Words that came beside the answer, or in its place."""
+    thinking: str | None = None
+    """The thinking trace: evidence, never the answer."""
+    pictures: tuple[Any, ...] = ()
+    """Pictures that came on the way and are not the answer (drafts, steps): evidence."""
     source: str | None = None
     """The file an imported answer came from, for messages."""
 
@@ -209,6 +236,9 @@ class Adapter(Protocol):
     """How many calls may run at once."""
     deterministic: bool
     """Same request, same bytes, whatever the batch."""
+
+    # Optional: endpoint: str | None, host[:port] of the service it calls. Calls to one endpoint
+    # share limits that adapt to it, and time-outs are tried again. None: the model runs here.
 
     def generate(self, requests: Sequence[Request]) -> Iterator[Output]:
         """Outputs for the requests, in any order, each with its request's id.

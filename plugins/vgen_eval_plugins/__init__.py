@@ -11,13 +11,16 @@ from vgen_eval_plugins import (
     counting,
     depth,
     manifest,
+    models,
     normals,
     samples,
     segmentation,
     semantic,
 )
 
-_ROOMS = (counting, segmentation, baselines, samples, semantic, depth, normals, manifest)
+_ROOMS = (
+    counting, segmentation, baselines, samples, semantic, depth, normals, manifest, models,
+)  # fmt: skip
 
 
 def _gather(kind: str) -> Mapping[str, str]:
@@ -26,7 +29,7 @@ def _gather(kind: str) -> Mapping[str, str]:
 
 @hookimpl
 def vgen_adapters() -> Mapping[str, str]:
-    """The baselines."""
+    """The baselines, and what drives models that learned."""
     return _gather("ADAPTERS")
 
 

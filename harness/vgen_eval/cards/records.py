@@ -213,6 +213,12 @@ class Limits(Record, frozen=True, kw_only=True):
     backoff_s: Annotated[
         float, _provenance("First wait after a fault that may pass; doubled each time.", ge=0)
     ] = 1.0
+    concurrency: Annotated[
+        Count | None, _provenance("Calls at once at most; null: as many as the adapter says.")
+    ] = None
+    per_minute: Annotated[
+        Positive | None, _provenance("Calls started a minute at most; null: no limit.")
+    ] = None
 
 
 class Needs(Record, frozen=True, kw_only=True):
@@ -226,12 +232,24 @@ class Needs(Record, frozen=True, kw_only=True):
 class Price(Record, frozen=True, kw_only=True):
     """What a call costs, for estimates and for the card."""
 
-    per_image_usd: Annotated[Dollars | None, _provenance("US dollars an image.")] = None
+    per_image_usd: Annotated[Dollars | None, _provenance("US dollars an image made.")] = None
+    per_video_second_usd: Annotated[
+        Dollars | None, _provenance("US dollars a second of video made.")
+    ] = None
     per_million_input_usd: Annotated[
         Dollars | None, _provenance("US dollars a million input tokens.")
     ] = None
+    per_million_cached_usd: Annotated[
+        Dollars | None, _provenance("The same for those read from a cache; null: as any.")
+    ] = None
+    per_million_input_image_usd: Annotated[
+        Dollars | None, _provenance("The same for those of pictures; null: as any.")
+    ] = None
     per_million_output_usd: Annotated[
         Dollars | None, _provenance("US dollars a million output tokens.")
+    ] = None
+    per_million_image_usd: Annotated[
+        Dollars | None, _provenance("The same for those of pictures made; null: as any.")
     ] = None
     source: Annotated[str | None, _provenance("Where and when the price was read.")] = None
 

@@ -12,6 +12,7 @@ from vgen_eval.types import AnswerForm
 __all__ = ["Settings"]
 
 Count = Annotated[int, msgspec.Meta(ge=1)]
+Dollars = Annotated[float, msgspec.Meta(gt=0)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Failure = Literal[
     "error",
@@ -58,4 +59,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     fail_over: Annotated[
         Share | None, _doc("Share of failed attempts above which the exit code is 1.")
     ] = None
+    max_calls: Annotated[
+        Count | None, _doc("Model calls at most, tries counted; then the run stops.")
+    ] = None
+    max_tokens: Annotated[
+        Count | None, _doc("Tokens at most, read and written; then the run stops.")
+    ] = None
+    max_cost: Annotated[Dollars | None, _doc("US dollars at most; then the run stops.")] = None
+    allow_host: Annotated[
+        tuple[str, ...], _doc("Hosts that model cards of plugins and files may send a key to.")
+    ] = ()
+    allow_env: Annotated[
+        bool, _doc("May model cards of plugins and files build an environment and run it?")
+    ] = False
     bounds: Annotated[bool, _doc("Run ceiling and floor beside the models.")] = True

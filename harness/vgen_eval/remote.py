@@ -1,0 +1,200 @@
+"""What every adapter of a service needs: waits that a service asks for, and files it points to.
+
+A file is fetched over https alone and never from a private address, whatever a service says; the
+one exception is the very origin that the user named.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import http.client
+import ipaddress
+import math
+import socket
+import ssl
+import time
+from collections.abc import Mapping
+from urllib.parse import SplitResult, urljoin, urlsplit
+
+from vgen_eval.errors import Transient, Undecodable, UsageError
+from vgen_eval.imaging import MAX_BYTES
+
+__all__ = ["endpoint_of", "fetch", "is_loopback", "retry_after"]
+
+REDIRECTS = 5
+CHUNK = 1 << 16
+DEFAULT_PORTS = {"https": 443, "http": 80}
+
+
+def retry_after(headers: Mapping[str, str], *, now: float | None = None) -> float | None:
+    """Seconds that a service asks to wait, by `retry-after-ms` or `Retry-After`.
+
+    Retry-After is seconds or an HTTP date (RFC 9110, section 10.2.3); a date that is over is 0.
+    None where there is none, or none that means anything (negative, NaN, a word): the engine then
+    waits as after any fault. `now`: seconds since 1970, for dates.
+    """
+    lower = {str(name).lower(): str(value).strip() for name, value in headers.items()}
+    millis = _seconds(lower.get("retry-after-ms"))
+    if millis is not None:
+        return millis / 1000
+    text = lower.get("retry-after")
+    seconds = _seconds(text)
+    if seconds is not None or text is None:
+        return seconds
+    try:
+        date = email.utils.parsedate_to_datetime(text).timestamp()
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return max(0.0, date - (time.time() if now is None else now))
+
+
+def _seconds(text: str | None) -> float | None:
+    try:
+        number = float(text) if text else math.nan
+    except ValueError:
+        return None
+    return number if math.isfinite(number) and number >= 0 else None
+
+
+def endpoint_of(base_url: str) -> str:
+    """host[:port] of a service's address, the port where it is not the scheme's own.
+
+    UsageError unless it is an http or https address without user, password, query or fragment.
+    """
+    try:
+        parts = urlsplit(base_url)
+        host, port = parts.hostname, parts.port
+    except ValueError as exc:
+        raise UsageError(f"base_url '{base_url}': {exc}") from None
+    if parts.scheme not in DEFAULT_PORTS or not host:
+        raise UsageError(f"base_url '{base_url}' is no address", cure="https://HOST[:PORT]/v1")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise UsageError(
+            "base_url holds a user, a password or a query, which would be written down",
+            cure="keep to https://HOST[:PORT]/PATH and name the key's variable: needs.key_env",
+        )
+    host = f"[{host}]" if ":" in host else host
+    return host if port in (None, DEFAULT_PORTS[parts.scheme]) else f"{host}:{port}"
+
+
+def is_loopback(host: str) -> bool:
+    """Is the host of an endpoint this machine, by its name?"""
+    name = urlsplit(f"//{host}").hostname or ""
+    try:
+        return name == "localhost" or ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def fetch(
+    url: str, *, trusted: str | None = None, limit: int = MAX_BYTES, timeout: float = 60.0
+) -> bytes:
+    """The bytes of a file that a service points to, at most `limit` of them.
+
+    `trusted`: the service's own address; its origin may be plain http and private. Redirects are
+    held to the same rule. Undecodable for an address that is not to be asked, a status that is no
+    success, or too large a file; Transient for what may pass.
+    """
+    for _ in range(REDIRECTS + 1):
+        found = _get(url, trusted=trusted, limit=limit, timeout=timeout)
+        if isinstance(found, bytes):
+            return found
+        url = urljoin(url, found)
+    raise Undecodable(f"{_shown(url)}: more than {REDIRECTS} redirects")
+
+
+def _get(url: str, *, trusted: str | None, limit: int, timeout: float) -> bytes | str:
+    """The file, or the address that it has moved to."""
+    parts = _read_url(url)
+    own = trusted is not None and _origin(parts) == _origin(_read_url(trusted))
+    if parts.scheme != "https" and not own:
+        raise Undecodable(f"{_shown(url)}: not fetched, https only")
+    connection = _connect(parts, public=not own, timeout=timeout)
+    deadline = time.monotonic() + timeout
+    try:
+        path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        connection.request("GET", path, headers={"Accept": "*/*", "Accept-Encoding": "identity"})
+        answer = connection.getresponse()
+        if answer.status in (301, 302, 303, 307, 308):
+            moved = answer.getheader("Location")
+            if not moved:
+                raise Undecodable(f"{_shown(url)}: status {answer.status} to nowhere")
+            return moved
+        if answer.status in (429, 500, 502, 503, 504):
+            raise Transient(f"{_shown(url)}: status {answer.status}")
+        if answer.status != 200:
+            raise Undecodable(f"{_shown(url)}: status {answer.status}")
+        return _read(answer, _shown(url), limit=limit, deadline=deadline)
+    except (OSError, http.client.HTTPException) as exc:
+        raise Transient(f"{_shown(url)}: {type(exc).__name__}: {exc}") from None
+    finally:
+        connection.close()
+
+
+def _read(answer: http.client.HTTPResponse, what: str, *, limit: int, deadline: float) -> bytes:
+    declared = answer.length
+    if declared is not None and declared > limit:
+        raise Undecodable(f"{what}: {declared} bytes, over the limit of {limit}")
+    data = bytearray()
+    while chunk := answer.read1(CHUNK):
+        data += chunk
+        if len(data) > limit:
+            raise Undecodable(f"{what}: over the limit of {limit} bytes")
+        if time.monotonic() > deadline:
+            raise TimeoutError("the file took too long")
+    if declared is not None and len(data) < declared:
+        raise http.client.IncompleteRead(bytes(data[:0]), declared - len(data))
+    return bytes(data)
+
+
+def _connect(parts: SplitResult, *, public: bool, timeout: float) -> http.client.HTTPConnection:
+    """A connection to an address that was looked at: the name is not asked for a second time."""
+    host = parts.hostname or ""
+    port = parts.port or DEFAULT_PORTS[parts.scheme]
+    try:
+        known = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as exc:
+        raise Transient(f"{host}: not found: {exc}") from None
+    addresses = [str(entry[4][0]) for entry in known]
+    if public and any(not _is_public(address) for address in addresses):
+        raise Undecodable(f"{host}: not fetched, a private address")
+    connection: http.client.HTTPConnection
+    if parts.scheme == "https":
+        connection = http.client.HTTPSConnection(
+            host, port, timeout=timeout, context=ssl.create_default_context()
+        )
+    else:
+        connection = http.client.HTTPConnection(host, port, timeout=timeout)
+    # the connection is made to the address that was checked, and TLS checks the name
+    connection._create_connection = (  # type: ignore[attr-defined]
+        lambda _address, *more, **named: socket.create_connection(
+            (addresses[0], port), *more, **named
+        )
+    )
+    return connection
+
+
+def _is_public(address: str) -> bool:
+    found = ipaddress.ip_address(address.partition("%")[0])
+    mapped = getattr(found, "ipv4_mapped", None)
+    return (mapped or found).is_global and not (mapped or found).is_multicast
+
+
+def _read_url(url: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError as exc:
+        raise Undecodable(f"{_shown(url)}: no address: {exc}") from None
+    if parts.scheme not in DEFAULT_PORTS or not parts.hostname or parts.username:
+        raise Undecodable(f"{_shown(url)}: not fetched, https only")
+    return parts
+
+
+def _origin(parts: SplitResult) -> tuple[str, str, int]:
+    return parts.scheme, parts.hostname or "", parts.port or DEFAULT_PORTS[parts.scheme]
+
+
+def _shown(url: str) -> str:
+    """The address without its query, which may be signed."""
+    return url.partition("?")[0][:200]

@@ -1,0 +1,1 @@
+"""anthropic: text answers over pictures, through Anthropic's Messages API."""

@@ -1,0 +1,1 @@
+"""command: a program in its own environment that speaks JSON lines."""

@@ -1,0 +1,1 @@
+"""diffusers_editor: any image-to-image or editing pipeline of diffusers."""

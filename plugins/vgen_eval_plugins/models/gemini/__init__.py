@@ -1,0 +1,1 @@
+"""gemini: text and pictures in and out, through google-genai."""

@@ -1,0 +1,1 @@
+"""What models on this machine share: hub revisions, devices, memory."""

@@ -1,0 +1,1 @@
+"""transformers_mllm: image-text-to-text chat models of transformers."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from vgen_eval.errors import MissingKey
+from vgen_eval.errors import MissingKey, UsageError
 
 __all__ = ["read_secret", "redact"]
 
@@ -18,11 +18,17 @@ _known: dict[str, str] = {}
 def read_secret(variable: str) -> str:
     """The key that an environment variable holds; MissingKey when it is not set.
 
-    `redact` knows it from then on.
+    UsageError for a value that no header can carry, such as two lines. `redact` knows the key
+    from then on.
     """
     value = os.environ.get(variable, "").strip()
     if not value:
         raise MissingKey(variable)
+    if not value.isascii() or not value.isprintable() or " " in value:
+        raise UsageError(
+            f"{variable} is no key: it holds a blank, a line break or a letter that is not ASCII",
+            cure=f"export {variable}=... with the key alone",
+        )
     if len(value) >= SHORTEST:
         _known[value] = f"[{variable}]"
     return value
@@ -30,6 +36,7 @@ def read_secret(variable: str) -> str:
 
 def redact(text: str) -> str:
     """The text with each key read so far replaced by the name of its variable."""
-    for value, name in _known.items():
+    # the longest first: one key may begin as another does. A copy: other threads may read one
+    for value, name in sorted(_known.items(), key=lambda entry: -len(entry[0])):
         text = text.replace(value, name)
     return text

@@ -20,7 +20,9 @@ PUBLIC_TO_PLUGINS = {
     "vgen_eval.hookspecs",
     "vgen_eval.imaging",
     "vgen_eval.paths",
+    "vgen_eval.remote",
     "vgen_eval.scoring",
+    "vgen_eval.secrets",
     "vgen_eval.types",
 }
 HEAVY = {"numpy", "cv2", "skimage", "PIL", "scipy", "torch", "rich", "pluggy", "jsonlines"}
@@ -32,6 +34,7 @@ LIGHT = (
     "errors",
     "jsonio",
     "paths",
+    "secrets",
     "plugins",
     "discovery",
     "prompting",

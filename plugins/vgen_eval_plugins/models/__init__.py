@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+_HERE = "vgen_eval_plugins.models"
 
-ADAPTERS: Mapping[str, str] = {
-    "anthropic": "vgen_eval_plugins.models.anthropic.adapter:Anthropic",
-    "command": "vgen_eval_plugins.models.command.adapter:Command",
-    "diffusers_editor": "vgen_eval_plugins.models.editor.adapter:DiffusersEditor",
-    "gemini": "vgen_eval_plugins.models.gemini.adapter:Gemini",
-    "openai_compatible": "vgen_eval_plugins.models.openai.adapter:OpenAICompatible",
-    "transformers_mllm": "vgen_eval_plugins.models.mllm.adapter:TransformersMLLM",
+ADAPTERS = {
+    "anthropic": f"{_HERE}.anthropic.adapter:Anthropic",
+    "command": f"{_HERE}.command.adapter:Command",
+    "diffusers_editor": f"{_HERE}.editor.adapter:DiffusersEditor",
+    "gemini": f"{_HERE}.gemini.adapter:Gemini",
+    "openai_compatible": f"{_HERE}.openai.adapter:OpenAICompatible",
+    "transformers_mllm": f"{_HERE}.mllm.adapter:TransformersMLLM",
 }

@@ -1,0 +1,62 @@
+"""Log-probabilities of choices, out of the likeliest tokens that a service gives for one place."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+__all__ = ["FLOORED", "LED", "read_choices"]
+
+FLOORED = "choice_floored"
+"""Flag: a choice is not among the tokens; it got the least likely token's value, an upper bound."""
+LED = "choice_leading_token"
+"""Flag: a choice was found by the token that it begins with, not by the whole word."""
+
+
+def read_choices(
+    tokens: Mapping[str, float], choices: Sequence[str]
+) -> tuple[dict[str, float] | None, tuple[str, ...]]:
+    """Choice -> log-probability, and flags; None where no choice is among the tokens.
+
+    A token stands for a choice that it equals, without the space before it; that it equals but
+    for case, where the choice has two letters or more and no other is meant; or that alone
+    begins with it (`Ex` for `Excellent`). Probabilities of a choice's tokens are summed.
+    """
+    found: dict[str, list[float]] = {choice: [] for choice in choices}
+    led = False
+    for token, logprob in tokens.items():
+        choice, whole = _meant(token, choices)
+        if choice is not None:
+            found[choice].append(logprob)
+            led = led or not whole
+    if not any(found.values()):
+        return None, ()
+    floor = min(tokens.values())
+    answer = {choice: _sum(values) if values else floor for choice, values in found.items()}
+    floored = not all(found.values())
+    return answer, (*((FLOORED,) if floored else ()), *((LED,) if led else ()))
+
+
+def _meant(token: str, choices: Sequence[str]) -> tuple[str | None, bool]:
+    """The choice that a token stands for, and whether it is the whole word."""
+    word = token.strip()
+    if not word:
+        return None, False
+    bare = {choice: choice.strip() for choice in choices}
+    if word in bare.values():
+        return next(choice for choice in choices if bare[choice] == word), True
+    if len(word) == 1:  # `a` is an article, not the choice `A`
+        return None, False
+    alike = [choice for choice in choices if bare[choice].casefold() == word.casefold()]
+    if len(alike) == 1:
+        return alike[0], True
+    led = [choice for choice in choices if bare[choice].casefold().startswith(word.casefold())]
+    return (led[0], False) if len(led) == 1 else (None, False)
+
+
+def _sum(logprobs: Sequence[float]) -> float:
+    """log of the sum of the probabilities."""
+    top = max(logprobs)
+    if top == -math.inf:
+        return top
+    return top + math.log(sum(math.exp(value - top) for value in logprobs))

@@ -55,6 +55,13 @@ class BaseAdapter:
         libraries. Asked before every run and for `--dry-run`; nothing is loaded."""
         return {}
 
+    @classmethod
+    def lacks(cls, options: Any, card: ModelCard) -> Sequence[str]:  # noqa: ARG003
+        """What of its own keeps the model from running here, each with its cure, for `show`:
+        a program that is not there. Nothing is loaded, built or called; extras, keys and device
+        memory are told without it."""
+        return ()
+
     def __init__(
         self, options: Any, *, card: ModelCard | None = None, device: str | None = None
     ) -> None:

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from clikit import HARNESS, ROOT, Command
 
+NAMES = ("loud", "slow", "unloadable", "leaky")
 MODELS = '''
-import os, subprocess, sys, time, ctypes
+import ctypes, logging, os, subprocess, sys, time
 from vgen_eval.adapters import BaseAdapter
 from vgen_eval.types import Output
 
@@ -48,13 +49,29 @@ class Unloadable(BaseAdapter):
 
     def generate(self, requests):
         return iter(())
+
+
+class Leaky(BaseAdapter):
+    """Says its key wherever it can."""
+
+    def load(self):
+        logging.getLogger("plug_noise").warning("the key is %s", self.key())
+
+    def generate(self, requests):
+        for request in requests:
+            if request.sample.startswith("c"):
+                raise RuntimeError(f"refused {self.key()}")
+            print(self.key()[:0], end="")
+            yield Output(id=request.id, answer=f"3 {self.key()}")
 '''
 PACKAGE = """
 from vgen_eval.hookspecs import hookimpl
 
+NAMES = ("loud", "slow", "unloadable", "leaky")
+
 @hookimpl
 def vgen_adapters():
-    return {name: f"plug_noise.models:{name.title()}" for name in ("loud", "slow", "unloadable")}
+    return {name: f"plug_noise.models:{name.title()}" for name in NAMES}
 """
 CARD = "model: {0}\ntitle: Is {0}\nadapter: {0}\nanswers: [text]\nlicence: CC0-1.0\n"
 
@@ -72,7 +89,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
     files = {
         "plug_noise/__init__.py": PACKAGE,
         "plug_noise/models.py": MODELS,
-        **{f"plug_noise/cards/{n}.yaml": CARD.format(n) for n in ("loud", "slow", "unloadable")},
+        **{f"plug_noise/cards/{n}.yaml": CARD.format(n) for n in NAMES},
         "plug_noise-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: plug-noise\n"
         "Version: 1.0\n",
         "plug_noise-1.0.dist-info/entry_points.txt": "[vgen_eval]\nplug-noise = plug_noise\n",

@@ -38,6 +38,7 @@ COMPONENT = r"^([A-Za-z0-9][A-Za-z0-9._-]*:)?[A-Za-z0-9][A-Za-z0-9_.-]*$"
 
 # msgspec takes a bound only on the bare type, so optional fields name these
 ComponentName = Annotated[str, msgspec.Meta(pattern=COMPONENT)]
+Word = Annotated[str, msgspec.Meta(pattern=WORD)]
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Side = Annotated[int, msgspec.Meta(ge=8)]
 Positive = Annotated[float, msgspec.Meta(gt=0)]
@@ -227,6 +228,9 @@ class Needs(Record, frozen=True, kw_only=True):
     extra: Annotated[str | None, _provenance("Extra of vgen-eval to install.")] = None
     vram_gb: Annotated[Positive | None, _provenance("Device memory in GB.")] = None
     key_env: Annotated[str | None, _provenance("Environment variable that holds the key.")] = None
+    serve: Annotated[
+        str | None, _provenance("Command that starts the server of your own that it is asked at.")
+    ] = None
 
 
 class Price(Record, frozen=True, kw_only=True):
@@ -279,7 +283,13 @@ class ModelCard(Record, frozen=True, kw_only=True):
     needs: Annotated[Needs, _provenance("What it needs to run.")] = Needs()
     price: Annotated[Price | None, _provenance("What it costs.")] = None
     licence: Annotated[str, _provenance("Licence of the weights or terms of the service.")]
+    redistribution: Annotated[
+        str | None, _provenance("May the weights be passed on, and under what terms.")
+    ] = None
     source: Annotated[str | None, _provenance("Home page, paper or repository.")] = None
+    papers: Annotated[
+        tuple[Word, ...], _provenance("Rosters it stands in: the papers that measured it.")
+    ] = ()
     developer: Annotated[str | None, _provenance("Who made it.")] = None
     availability: Annotated[
         Literal["open_weights", "closed_weights", "code", "unknown"],

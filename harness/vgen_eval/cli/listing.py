@@ -30,8 +30,12 @@ KINDS = (*CARDS, "plugins", *COMPONENTS)
     shell_complete=lambda *a: [kind for kind in KINDS if kind.startswith(a[2])],
 )
 @click.option("--family", metavar="NAME", help="Only tasks of this family.")
+@click.option("--paper", metavar="NAME", help="Only models in the roster of this paper.")
+@click.option("--runs-here", is_flag=True, help="Only models that miss nothing on this machine.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
-def command(kind: str, family: str | None, as_json: bool) -> int:
+def command(
+    kind: str, family: str | None, paper: str | None, runs_here: bool, as_json: bool
+) -> int:
     """List what is installed.
 
     \b
@@ -51,8 +55,16 @@ def command(kind: str, family: str | None, as_json: bool) -> int:
         raise UsageError(
             f"--family picks tasks, not {kind}", cure=f"vgen-eval list tasks --family {family}"
         )
+    if (paper is not None or runs_here) and kind != "models":
+        option, value = ("--runs-here", "") if paper is None else ("--paper", f" {paper}")
+        raise UsageError(
+            f"{option} picks models, not {kind}", cure=f"vgen-eval list models {option}{value}"
+        )
     catalog = Catalog.discover()
-    records, rows = _collect(kind, catalog, family)
+    if kind == "models":
+        records, rows = _models(catalog, paper, runs_here)
+    else:
+        records, rows = _collect(kind, catalog, family)
     terminal.note(*(f"warning: {problem}" for problem in catalog.problems))
     if as_json:
         terminal.say_json(records)
@@ -61,6 +73,20 @@ def command(kind: str, family: str | None, as_json: bool) -> int:
     else:
         terminal.say(*terminal.layout(rows))
     return 0
+
+
+def _models(
+    catalog: Catalog, paper: str | None, runs_here: bool
+) -> tuple[list[dict[str, Any]], list[list[str]]]:
+    from vgen_eval.cli import terminal
+    from vgen_eval.cli.model_list import HEADS, fit_titles, list_models, model_row
+
+    records = list_models(catalog, paper=paper, runs_here=runs_here)
+    terminal.note(*(f"warning: {r['problem']}" for r in records if r["problem"]))
+    rows = fit_titles([HEADS, *map(model_row, records)], terminal.width())
+    for record in records:
+        del record["typed"]
+    return records, rows
 
 
 def _collect(

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
+import json
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from vgen_eval.cards import protocol as resolve_protocol
-from vgen_eval.cards.records import ModelCard, ProtocolCard, SuiteCard, TaskCard
+from vgen_eval.cards.records import ModelCard, Price, ProtocolCard, SuiteCard, TaskCard
 from vgen_eval.cli import terminal
-from vgen_eval.cli.extras import missing_of
+from vgen_eval.cli.model_needs import missing, needs
 from vgen_eval.errors import NotRunnable, VgenEvalError
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["describe_card", "describe_plugin"]
 
 Described = tuple[dict[str, Any], list[str]]
+NOT_VERIFIED = "no: no source pins its revision, or nobody has run this card yet"
 FOLD = 100
 """Columns after which prompts and citations go on in the next line."""
 
@@ -121,27 +122,24 @@ def _protocol(card: ProtocolCard) -> list[str]:
 
 
 def _options(options: Any) -> str:
-    text = ", ".join(f"{key}: {value}" for key, value in options.items())
+    text = ", ".join(f"{key}: {_flow(value)}" for key, value in options.items())
     return f"({text})" if text else ""
 
 
+def _flow(value: Any) -> str:
+    """A value about as its card has it."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_flow, value)) + "]"
+    if isinstance(value, str):
+        return value if value.strip() else repr(value)
+    return json.dumps(value)
+
+
 def _model(card: ModelCard, distribution: str, missing: Sequence[str]) -> list[str]:
-    needs, price, at = card.needs, card.price, card.checkpoint
+    at = card.checkpoint
     checkpoint = "" if at is None else " ".join(filter(None, (at.repo, at.revision, at.path)))
-    costs = [] if price is None else [
-        f"${value:g} {per}"
-        for value, per in (
-            (price.per_image_usd, "an image"),
-            (price.per_million_input_usd, "a million input tokens"),
-            (price.per_million_output_usd, "a million output tokens"),
-        )
-        if value is not None
-    ]  # fmt: skip
-    wants = [
-        f"extra {needs.extra}" if needs.extra else "",
-        f"{needs.vram_gb:g} GB of device memory" if needs.vram_gb else "",
-        f"${needs.key_env}" if needs.key_env else "",
-    ]
     lines = _title("model", card.model, distribution, card.title)
     lines += _pairs(
         [
@@ -149,15 +147,20 @@ def _model(card: ModelCard, distribution: str, missing: Sequence[str]) -> list[s
             ("answers", ", ".join(card.answers)),
             ("adapter", card.adapter),
             ("checkpoint", checkpoint),
-            ("options", _options(card.options)),
+            ("options", _options({k: v for k, v in card.options.items() if k != "env"})),
             ("generation", _options(card.generation)),
             ("developer", card.developer),
             ("source", card.source),
             ("licence", card.licence),
+            ("passing on", card.redistribution),
             ("availability", card.availability.replace("_", " ")),
-            ("price", ", ".join(costs)),
-            ("needs", ", ".join(filter(None, wants)) or "nothing more"),
-            ("verified", "" if card.verified else "no: nobody has run this card yet"),
+            ("measured by", ", ".join(card.papers)),
+            ("price", ", ".join(_costs(card.price))),
+            ("price from", card.price.source if card.price else ""),
+            ("needs", ", ".join(needs(card, long=True)) or "nothing more"),
+            ("its server", card.needs.serve),
+            ("environment", _environment(card)),
+            ("verified", "" if card.verified else NOT_VERIFIED),
             *(("exposure", f"{e.task}: {e.status} ({e.source})") for e in card.exposure),
             *(("missing here", text) for text in missing),
             ("runs here", "no" if missing else "yes, as far as can be told without loading it"),
@@ -166,26 +169,44 @@ def _model(card: ModelCard, distribution: str, missing: Sequence[str]) -> list[s
     return [*lines, ""]
 
 
+def _costs(price: Price | None) -> list[str]:
+    if price is None:
+        return []
+    return [
+        f"${value:g} {per}"
+        for value, per in (
+            (price.per_image_usd, "an image"),
+            (price.per_video_second_usd, "a second of video"),
+            (price.per_million_input_usd, "a million input tokens"),
+            (price.per_million_cached_usd, "those from a cache"),
+            (price.per_million_input_image_usd, "those of pictures"),
+            (price.per_million_output_usd, "a million output tokens"),
+            (price.per_million_image_usd, "a million output tokens of pictures"),
+        )
+        if value is not None
+    ]
+
+
+def _environment(card: ModelCard) -> str:
+    """What is built before the first run, for a card that asks for an environment of its own."""
+    env = card.options.get("env")
+    if not isinstance(env, Mapping):
+        return ""
+    python = f"Python {env['python']}, " if env.get("python") else ""
+    listed = [*env.get("requirements", ()), *filter(None, [env.get("requirements_file")])]
+    return f"built on first use: {python}{', '.join(map(str, listed)) or 'no packages'}"
+
+
 def _missing(card: ModelCard, distribution: str, catalog: Catalog) -> list[str]:
     """What keeps the model from running here, each with its cure."""
-    found = []
-    if not card.runnable:
-        found.append(f"it cannot be run: {card.reason or 'no reason given'}")
-    extra = card.needs.extra
-    if extra:
-        lacking = missing_of(extra)
-        if lacking:
-            found.append(f"{', '.join(lacking)}: pip install 'vgen-eval[{extra}]'")
-    if card.needs.key_env and not os.environ.get(card.needs.key_env):
-        found.append(f"{card.needs.key_env} is not set: export {card.needs.key_env}=...")
     home = "vgen-eval" if distribution == "local" else distribution
     try:
-        catalog.component("adapter", card.adapter, home=home)
+        adapter = catalog.component("adapter", card.adapter, home=home).obj
     except NotRunnable as exc:
-        found.append(f"{exc.what}: {exc.cure}" if exc.cure else exc.what)
+        return [*missing(card), f"{exc.what}: {exc.cure}" if exc.cure else exc.what]
     except VgenEvalError as exc:
-        found.append(f"its adapter: {exc.what}")
-    return found
+        return [*missing(card), f"its adapter: {exc.what}"]
+    return missing(card, adapter)
 
 
 def _suite(card: SuiteCard, distribution: str) -> list[str]:

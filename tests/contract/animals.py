@@ -90,6 +90,13 @@ ANIMALS = {
         "package", PARTS, "import hashlib\n", "import hashlib, sys\nsys.exit('no GPU')\n",
         "hooks_strings", "SystemExit: no GPU (toyplug/parts.py:6)", "instead of ending the process",
     ),
+    "declares options of a type that is not there": Animal(
+        "*", PARTS, "    max_batch = 4\n",
+        "    class Options(NoOptions, frozen=True):\n        size: Size = 1\n\n    max_batch = 4\n",
+        "hooks_strings",
+        "adapter 'rules': toyplug.parts.Rules.Options cannot be read: name 'Size' is not defined",
+        "correct the annotations of its Options",
+    ),
     "cannot build its encoder": Animal(
         "*", PARTS, ENCODER, ENCODER.replace("pass", "self.level = options.level"), "parts_built",
         "encoder 'bright' cannot be built: AttributeError: 'NoOptions' object has no attribute "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from contractkit import Make
+from vgen_eval.cards import load_card
 from vgen_eval.cards.terms import unfilled_terms
 from vgen_eval.plugins import Catalog
 from vgen_eval.testing import assert_conforms, check_plugin
@@ -39,9 +40,21 @@ def test_no_card_of_ours_holds_a_placeholder(example: str) -> None:
 
 
 @pytest.mark.slow
-def test_the_built_ins_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_built_ins_pass_and_every_adapter_of_theirs_is_tried(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from vgen_eval_plugins import vgen_adapters
+
     monkeypatch.setenv("VGEN_EVAL_PLUGINS", "")
     record = check_plugin("vgen-eval", timeout_s=300.0)
-    faults = [f"{c.subject}: {c.id}: {c.detail}" for c in record.failures]
+    faults = [f"{c.id}: {c.detail}" for c in record.failures]
     assert faults == []
     assert {c.subject.partition(":")[0] for c in record.checks} >= set(KINDS)
+    answered = {c.subject.partition(":")[2] for c in record.checks
+                if (c.check, c.outcome) == ("answers", "passed")}  # fmt: skip
+    tried = {
+        load_card(head.path).record.adapter.rpartition(":")[2]
+        for _, head in Catalog.discover().heads("model")
+        if head.name in answered
+    }
+    assert tried == set(vgen_adapters())

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import sys
+import threading
+import time
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from vgen_eval.testing import Check, Conformance
@@ -14,6 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["check_plugin_command"]
 
 FAILED = 1
+HEARTBEAT_S = 15.0
+"""Between two lines of progress where no terminal redraws them."""
 _TOLD = re.compile(r"see (?:(\S+::\w+)|the checks of the (\w+))$")
 _NEEDS = re.compile(r"needs (\w+), see there")
 
@@ -35,8 +41,10 @@ def check_plugin_command(
     terminal.guard_stdout()
     unwinding = Unwinding()
     try:
-        with unwinding:
-            record = check_plugin(name, only=only, timeout_s=timeout_s)
+        with unwinding, _Progress() as progress:
+            record = check_plugin(
+                name, only=only, timeout_s=timeout_s, on_progress=progress.subject
+            )
     except KeyboardInterrupt:
         if unwinding.exit_code is None:
             raise
@@ -48,6 +56,41 @@ def check_plugin_command(
     else:
         terminal.say(*map(terminal.clean, _lines(record, path, verbose=verbose)))
     return FAILED if record.failed else 0
+
+
+class _Progress:
+    """How far it is: a line that is redrawn on a terminal, one now and then in a log."""
+
+    def __init__(self) -> None:
+        from vgen_eval.cli import terminal
+
+        self._redraws = terminal.is_terminal(sys.stderr)
+        self._lock = threading.Lock()
+        self._said = -HEARTBEAT_S
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._redraws:
+            self._redraw("")
+
+    def subject(self, label: str, done: int, total: int) -> None:
+        """A subject's checks begin; called from several threads."""
+        from vgen_eval.cli import terminal
+
+        text = f"checking {label}" + (f", {done} of {total} done" if label != "package" else "")
+        with self._lock:
+            if self._redraws:
+                self._redraw(terminal.clip(terminal.clean(text), terminal.WIDE - 20))
+            elif time.monotonic() - self._said >= HEARTBEAT_S:
+                self._said = time.monotonic()
+                terminal.note(text)
+
+    def _redraw(self, text: str) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.write(f"\r\x1b[K{text}")
+            sys.stderr.flush()
 
 
 def _lines(record: Conformance, path: Path | None, *, verbose: bool) -> list[str]:

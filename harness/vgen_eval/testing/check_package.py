@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ import msgspec
 
 from vgen_eval.cards.checking import message_of
 from vgen_eval.cards.terms import unfilled_terms
+from vgen_eval.cards.walk import type_of
 from vgen_eval.errors import BrokenPlugin, MissingExtra, Problem, VgenEvalError
 from vgen_eval.loading import CURE
 from vgen_eval.testing.build import build_parts
@@ -101,7 +102,21 @@ class Bench:
                 hooks[kind] = list(self.names(kind))
             except VgenEvalError:
                 return {}
-        return {"hooks": hooks}
+        return {"hooks": hooks, "stubs": self.stubs(hooks["adapter"])}
+
+    def stubs(self, adapters: Iterable[str]) -> list[str]:
+        """Those of the adapters that name a stub; imports their modules."""
+        if not self.is_safe:
+            return []
+        found = []
+        for name in adapters:
+            try:
+                part = self.catalog.component("adapter", f"{self.plugin.name}:{name}", home="")
+            except VgenEvalError:  # told by hooks_strings
+                continue
+            if getattr(part.obj, "stub", None) is not None:
+                found.append(name)
+        return found
 
     def names(self, kind: str) -> Any:
         """The names that a hook gives; imports the package."""
@@ -148,11 +163,24 @@ class _Finder:
             self.told.add(message_of(unsafe))
             raise unsafe
         try:
-            return self.catalog.component(kind, name, home=home)
+            found = self.catalog.component(kind, name, home=home)
         except (BrokenPlugin, MissingExtra) as exc:
             if isinstance(exc, MissingExtra) or f"'{self.plugin.name}" in exc.what:
                 self.told.add(message_of(exc))
             raise
+        fault = _fault_of_options(found.obj)
+        if fault is not None and found.dist == self.plugin.name:
+            self.told.add(message_of(fault))
+        return found
+
+
+def _fault_of_options(part: Any) -> BrokenPlugin | None:
+    """Why the Options of a component cannot be read, before any card gives some."""
+    try:
+        type_of(part.Options)
+    except BrokenPlugin as exc:
+        return exc
+    return None
 
 
 def check_imports(bench: Bench) -> None:
@@ -187,6 +215,10 @@ def check_import_cheap(bench: Bench) -> str:
     return f"{wall * 1000:.0f} ms"
 
 
+OPTIONS = (
+    "correct the annotations of its Options: types that exist, and a bound on the bare type "
+    "(Annotated[int, msgspec.Meta(ge=1)] | None)"
+)
 LATE = "import it inside the method that needs it, such as load()"
 
 
@@ -224,7 +256,10 @@ def check_hooks_strings(bench: Bench) -> str:
 def _look_at(bench: Bench, kind: str, name: str, lacking: set[str]) -> list[tuple[str, str]]:
     """What is wrong with one component, and the cure where it is not the check's own."""
     try:
-        bench.catalog.component(kind, f"{bench.plugin.name}:{name}", home="vgen-eval")
+        part = bench.catalog.component(kind, f"{bench.plugin.name}:{name}", home="vgen-eval")
+        fault = _fault_of_options(part.obj)
+        if fault is not None:
+            return [(f"{kind} '{name}': {fault.what}", OPTIONS)]
     except MissingExtra as exc:
         lacking.add(str(exc.cure))
     except VgenEvalError as exc:

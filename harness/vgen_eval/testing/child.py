@@ -8,6 +8,7 @@ import importlib.util
 import logging
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import msgspec
 
 from vgen_eval.errors import BrokenPlugin, CardError
 from vgen_eval.testing.children import Event, Spec
-from vgen_eval.testing.cures import cure_of
+from vgen_eval.testing.cures import STUB, cure_of
 from vgen_eval.testing.outcome import Failed, Skipped, Unavailable, clip, own_code, place_of, tell
 from vgen_eval.testing.rules import Rule, closure
 from vgen_eval.testing.stacks import offer_stack
@@ -60,23 +61,45 @@ def main(path: str) -> None:
         def send(event: Event) -> None:
             sink.write(msgspec.json.encode(event) + b"\n")
 
-        bench = room.Bench(spec, Printed(spec.printed))
-        places = _folders(bench.plugin.package)
-        own_code(places)
-        send(Event(what="facts", facts={"places": [str(place) for place in places]}))
+        printed = Printed(spec.printed)
         offer_stack(spec.stack)
-        outcomes = dict(spec.done)
-        for rule in closure(spec.subject.kind, spec.wanted):
-            if rule.id in outcomes:
-                continue
-            send(Event(what="start", check=rule.id))
-            event = _make(rule, room, bench, outcomes)
-            outcomes[rule.id] = event.outcome
-            send(event)
-        send(Event(what="facts", facts=getattr(bench, "facts", {})))
+        for subject in (spec.subject, *spec.rest):
+            own = {
+                check.removeprefix(f"{subject.label}::"): outcome
+                for check, outcome in spec.done.items()
+                if check.startswith(f"{subject.label}::")
+            }
+            one = msgspec.structs.replace(spec, subject=subject, rest=(), done=own)
+            _make_all(room, room.Bench(one, printed), one, send)
         send(Event(what="finished"))
     # threads and exit handlers of the plugin are not waited for
     os._exit(0)
+
+
+def _make_all(room: Any, bench: Any, spec: Spec, send: Callable[[Event], None]) -> None:
+    """The checks of one subject that are not made yet."""
+    places = _folders(bench.plugin.package)
+    own_code(places)
+    send(Event(what="facts", facts={"places": [str(place) for place in places]}))
+    bench.alive = lambda: send(Event(what="alive"))
+    rules = closure(spec.subject.kind, spec.wanted)
+    label, outcomes, made = spec.subject.label, dict(spec.done), False
+    for rule in rules:
+        if rule.id in outcomes:
+            continue
+        made = True
+        send(Event(what="start", subject=label, check=rule.id))
+        event = _make(rule, room, bench, outcomes)
+        outcomes[rule.id] = event.outcome
+        send(msgspec.structs.replace(event, subject=label))
+    if made and hasattr(bench, "leave"):
+        send(Event(what="leave", subject=label, check=rules[0].id))
+        fault = bench.leave()
+        if fault is not None:
+            cure = cure_of(fault, package=bench.plugin.package) or STUB
+            event = _end(rules[0], "failed", f"leaving its stub raised {tell(fault)}", cure)
+            send(msgspec.structs.replace(event, subject=label))
+    send(Event(what="facts", facts=getattr(bench, "facts", {})))
 
 
 def _folders(package: str) -> list[Path]:

@@ -40,9 +40,11 @@ class Spec(msgspec.Struct, frozen=True, kw_only=True):
 
     plugin: str
     subject: Subject
+    rest: tuple[Subject, ...] = ()
+    """Others of its kind, for which the same checks are made after it in the same process."""
     wanted: tuple[str, ...]
     done: Mapping[str, str]
-    """Checks made already -> passed, failed, skipped or blocked."""
+    """subject::check made already -> passed, failed, skipped or blocked."""
     events: str
     """File that the child appends its events to."""
     printed: str
@@ -54,7 +56,9 @@ class Spec(msgspec.Struct, frozen=True, kw_only=True):
 class Event(msgspec.Struct, frozen=True, kw_only=True):
     """One line from a child."""
 
-    what: Literal["start", "end", "facts", "finished"]
+    what: Literal["start", "end", "alive", "leave", "facts", "finished"]
+    """alive: a step of a check is done; leave: its checks are made, and it puts things back."""
+    subject: str = ""
     check: str = ""
     outcome: str = ""
     """passed, failed, skipped, or blocked: skipped, and what builds on it as well."""
@@ -65,65 +69,93 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
 
 def run_subject(
     plugin: str, subject: Subject, wanted: Sequence[str], *, timeout_s: float,
-    stop: threading.Event | None = None,
+    stop: threading.Event | None = None, rest: Sequence[Subject] = (),
 ) -> tuple[list[Event], Mapping[str, Any]]:  # fmt: skip
     """One `end` event for each wanted check, in their order, and the facts the child told.
 
-    A check without an end after `timeout_s` is ended, and nothing more is asked of the subject;
-    one that ends its process fails, and the next are made in another process. `stop`, once set,
-    ends the child; what it had not told is skipped. Fact "ended": the checks that ended a child.
+    A step without a sign of life for `timeout_s` ends its check, and nothing more is asked of the
+    process; one that ends its process fails, and the next are made in another process. `stop`,
+    once set, ends the child; what it had not told is skipped. `rest`: subjects of the same kind
+    that share the process. Fact "ended": the checks that ended a child.
     """
     stop = stop or threading.Event()
     ends: dict[str, Event] = {}
     facts: dict[str, Any] = {}
-    order = [rule.id for rule in closure(subject.kind, wanted)]
-    for _ in range(MOST_CHILDREN):
+    order = [(one.label, rule.id) for one in (subject, *rest)
+             for rule in closure(subject.kind, wanted)]  # fmt: skip
+    for _ in range(MOST_CHILDREN + len(rest)):
         if stop.is_set():
             break
-        events, ending, output = _run_child(
-            plugin, subject, wanted, {k: e.outcome for k, e in ends.items()}, timeout_s, stop
-        )
-        ends |= {event.check: event for event in events if event.what == "end"}
+        spec = Spec(
+            plugin=plugin, subject=subject, rest=tuple(rest), wanted=tuple(wanted),
+            done={key: event.outcome for key, event in ends.items()}, events="", printed="",
+        )  # fmt: skip
+        events, ending, output = _run_child(spec, timeout_s, stop)
+        ends |= {_key(event): event for event in events if event.what == "end"}
         for event in events:
             facts |= event.facts if event.what == "facts" else {}
         if any(event.what == "finished" for event in events) or stop.is_set():
             break
-        started = [event.check for event in events if event.what == "start"]
-        at_fault = next((check for check in reversed(started) if check not in ends), None)
-        at_fault = at_fault or next((check for check in order if check not in ends), None)
+        at_fault = _at_fault(events, ends, order)
         if at_fault is None:
             break
-        facts["ended"] = [*facts.get("ended", ()), at_fault]
-        if at_fault == "hooks_strings" and "importing" in facts:
-            ending += f", importing {facts['importing']}"
-        said = f"; it printed: {_last_line(output)}" if output else ""
-        ends[at_fault] = Event(
-            what="end", check=at_fault, outcome="failed", detail=ending + said,
-            cure=_cure(subject, at_fault, ending, timeout_s),
-        )  # fmt: skip
+        ends[_key(at_fault)] = _end_of(at_fault, subject, ending, output, facts, timeout_s)
         if ending.startswith("not done"):
             break
     reason = "not made: the subject hangs or keeps ending its process"
     return [
-        ends.get(check) or Event(what="end", check=check, outcome="skipped", detail=reason)
-        for check in order
+        ends.get(f"{label}::{check}")
+        or Event(what="end", subject=label, check=check, outcome="skipped", detail=reason)
+        for label, check in order
         if check in wanted
     ], facts
 
 
+def _key(event: Event) -> str:
+    return f"{event.subject}::{event.check}"
+
+
+def _at_fault(
+    events: Sequence[Event], ends: Mapping[str, Event], order: Sequence[tuple[str, str]]
+) -> Event | None:
+    """What the child was at when it ended: a check, or putting things back."""
+    steps = [event for event in events if event.what in ("start", "leave")]
+    if steps and steps[-1].what == "leave":
+        return steps[-1]
+    open_steps = [event for event in steps if _key(event) not in ends]
+    if open_steps:
+        return open_steps[-1]
+    left = [pair for pair in order if "::".join(pair) not in ends]
+    return Event(what="start", subject=left[0][0], check=left[0][1]) if left else None
+
+
+def _end_of(
+    step: Event, subject: Subject, ending: str, output: str, facts: dict[str, Any],
+    timeout_s: float,
+) -> Event:  # fmt: skip
+    """The failure of the step that ended a child."""
+    facts["ended"] = [*facts.get("ended", ()), step.check]
+    if step.check == "hooks_strings" and "importing" in facts:
+        ending += f", importing {facts['importing']}"
+    if step.what == "leave":
+        ending = f"leaving its stub: {ending}"
+    said = f"; it printed: {_last_line(output)}" if output else ""
+    return Event(
+        what="end", subject=step.subject, check=step.check, outcome="failed",
+        detail=ending + said, cure=_cure(subject, step.check, ending, timeout_s),
+    )  # fmt: skip
+
+
 def _cure(subject: Subject, check: str, ending: str, timeout_s: float) -> str:
     """What cures a process that ended before its time, or did not end."""
-    if ending.startswith("not done"):
+    if "not done" in ending:
         return cure_of_hang(subject.kind, timeout_s)
     if check == "imports":
         return rules_of(subject.kind)[check].cure
-    return CRASHED if ending.startswith("killed") else ENDED
+    return CRASHED if "killed by" in ending else ENDED
 
 
-def _run_child(
-    plugin: str, subject: Subject, wanted: Sequence[str], done: Mapping[str, str],
-    timeout_s: float, stop: threading.Event,
-) -> tuple[list[Event], str, str]:  # fmt: skip
+def _run_child(spec: Spec, timeout_s: float, stop: threading.Event) -> tuple[list[Event], str, str]:
     """Its events, how it ended if before its time, and the end of what it printed."""
     # what a plugin does to the folder is its own affair: the files are read where they were opened
     with tempfile.TemporaryDirectory(prefix="vgen-check-", ignore_cleanup_errors=True) as folder:
@@ -131,10 +163,9 @@ def _run_child(
         stack = Path(folder, "stack.txt")
         work = Path(folder, "work")
         work.mkdir()
-        spec = Spec(
-            plugin=plugin, subject=subject, wanted=tuple(wanted), done=done,
-            events=str(events), printed=str(printed), stack=str(stack),
-        )  # fmt: skip
+        spec = msgspec.structs.replace(
+            spec, events=str(events), printed=str(printed), stack=str(stack)
+        )
         path = Path(folder, "spec.json")
         path.write_bytes(msgspec.json.encode(spec))
         places = json.dumps([str(Path(place or ".").resolve()) for place in sys.path])
@@ -147,7 +178,7 @@ def _run_child(
                 stdout=sink,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                env=os.environ | {"CUDA_VISIBLE_DEVICES": ""},  # the checks are the CPU's
+                env=_environment(),
             )
             try:
                 ending = _watch(child, told, timeout_s, stop)
@@ -163,6 +194,12 @@ def _run_child(
         if where := read_place(stack, folders):
             ending += f", in {where}"
         return found, ending, output
+
+
+def _environment() -> dict[str, str]:
+    """The child's: the checks are the CPU's, and a server on this machine needs no proxy."""
+    direct = ",".join(filter(None, ("localhost,127.0.0.1,::1", os.environ.get("NO_PROXY"))))
+    return os.environ | {"CUDA_VISIBLE_DEVICES": "", "NO_PROXY": direct, "no_proxy": direct}
 
 
 def _read_events(data: bytes) -> list[Event]:

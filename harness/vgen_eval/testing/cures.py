@@ -6,11 +6,17 @@ from typing import Any
 
 from vgen_eval.testing.outcome import place_of
 
-__all__ = ["COPY", "ENDED", "OUTPUT", "cure_of", "cure_of_answer", "cure_of_hang"]
+__all__ = [
+    "COPY", "CRASHED", "ENDED", "OUTPUT", "STUB", "cure_of", "cure_of_answer", "cure_of_hang",
+]  # fmt: skip
 
 OUTPUT = "yield Output(id=request.id, answer=...), once for each request"
 COPY = "work on a copy: request.images[0].array.copy()"
 ENDED = "raise an error of vgen_eval.errors instead of ending the process"
+STUB = (
+    "let stub(card, folder) make what it needs in the folder, give the options that use it, and "
+    "take it back when the context ends; MissingExtra where a library is not here"
+)
 CRASHED = "the process itself was ended: a native library crashed, or memory ran out"
 
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Iterable, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vgen_eval import cards
 from vgen_eval.answers import AnswerFault, pack, unpack
 from vgen_eval.cards.records import ModelCard
+from vgen_eval.engine.models import adhoc_card
 from vgen_eval.errors import (
     BrokenPlugin,
     CallError,
+    CardError,
+    MissingExtra,
     NotRunnable,
     RateLimited,
     Refused,
@@ -20,8 +26,8 @@ from vgen_eval.errors import (
     UsageError,
 )
 from vgen_eval.testing import toys
-from vgen_eval.testing.cures import OUTPUT, cure_of_answer
-from vgen_eval.testing.network import Attempts, block
+from vgen_eval.testing.cures import OUTPUT, STUB, cure_of, cure_of_answer
+from vgen_eval.testing.network import Attempts, block, unblock
 from vgen_eval.testing.outcome import Failed, Skipped, Unavailable, tell
 from vgen_eval.types import AnswerForm, NoOptions, Output, Request
 
@@ -43,31 +49,37 @@ class ModelBench:
 
         self.catalog = Catalog.discover()
         self.plugin = self.catalog.plugin(spec.plugin)
-        self.name = spec.subject.name
+        self.subject = spec.subject
+        self.name = spec.subject.name or spec.subject.adapter
         self.printed = printed
-        self.attempts = Attempts()
+        self.alive: Callable[[], None] = lambda: None
+        """Tells that a step is done: time is measured from one to the next."""
+        self.attempts = Attempts(beyond=[], here=[])
+        self.pictures: tuple[str, ...] = toys.PICTURES
+        """The ordinary ones that are asked about; fewer where an answer takes long."""
+        self._stack = contextlib.ExitStack()
         self._declined: dict[str, dict[str, str]] = {}
         self.network_fault: BaseException | None = None
         self.has_answered = False
 
     @cached_property
     def card(self) -> ModelCard:
-        """The model card; Unavailable when it says that nobody can run it here."""
+        """The model card, or the one of an adapter that is named without a card."""
+        if self.subject.adapter and not self.subject.name:
+            own = f"{self.plugin.name}:{self.subject.adapter}"
+            try:
+                return adhoc_card(self.catalog.component("adapter", own, home=self.plugin.name))
+            except UsageError as exc:
+                raise Unavailable("it names no answer forms, and no card uses it") from exc
         _, head = self.catalog.find("model", f"{self.plugin.name}:{self.name}")
         card = cards.load_card(head.path).record
         assert isinstance(card, ModelCard)
-        if not card.runnable:
-            raise Unavailable(f"its card says that it cannot be run: {card.reason}")
         return card
 
     @cached_property
     def kind(self) -> Any:
         """The adapter's class; what is needed to look at it must be there."""
-        key = self.card.needs.key_env
-        if key is None:
-            self.attempts = block()
-        elif not os.environ.get(key):
-            raise Unavailable(f"it needs a key: {key} is not set")
+        self.attempts = block()
         try:
             component = self.catalog.component("adapter", self.card.adapter, home=self.plugin.name)
         except BrokenPlugin:
@@ -76,7 +88,8 @@ class ModelBench:
             raise Unavailable(_words(exc)) from exc
         except UsageError as exc:
             raise Unavailable(f"{exc.what}: see package::cards_valid") from exc
-        self.printed_before = self.printed.size()
+        if self.card.needs.key_env is not None and getattr(component.obj, "stub", None) is None:
+            unblock()
         return component.obj
 
     @property
@@ -86,8 +99,13 @@ class ModelBench:
 
     @property
     def stub(self) -> Any:
-        """Options under which the adapter loads no weights; None when it names none."""
+        """Options under which the adapter loads no weights, or what makes them; None without."""
         return getattr(self.kind, "stub", None)
+
+    @property
+    def is_online(self) -> bool:
+        """Is it asked for real, over the network?"""
+        return self.card.needs.key_env is not None and self.stub is None
 
     @cached_property
     def is_light(self) -> bool:
@@ -95,11 +113,56 @@ class ModelBench:
         return self.stub is not None or self.card.checkpoint is None
 
     @cached_property
+    def given(self) -> Mapping[str, Any]:
+        """The options of the stub, entered until `leave`."""
+        stub = self.stub
+        if stub is None or isinstance(stub, Mapping):
+            return stub or {}
+        try:
+            folder = Path(tempfile.mkdtemp(prefix="stub-", dir=Path.cwd()))
+            options = self._stack.enter_context(stub(self.card, folder))
+        except MissingExtra as exc:
+            raise Unavailable(_words(exc)) from exc
+        except KeyboardInterrupt:
+            raise
+        except BaseException as exc:
+            cure = cure_of(exc, package=self.plugin.package) or STUB
+            raise Failed(f"its stub raised {tell(exc)}", cure=cure) from exc
+        self.alive()
+        if not isinstance(options, Mapping):
+            raise Failed(f"its stub gave {type(options).__name__}, no options", cure=STUB)
+        return options
+
+    def leave(self) -> BaseException | None:
+        """Leaves the stub; what that raised."""
+        adapter = self.__dict__.pop("adapter", None)
+        if adapter is not None:
+            with contextlib.suppress(Exception):  # told by close_releases
+                close(adapter)
+        try:
+            self._stack.close()
+        except BaseException as exc:
+            return exc
+        return None
+
+    @cached_property
     def options(self) -> Any:
-        """The adapter's options: the card's, under the stub's."""
-        given = {**self.card.options, **(self.stub or {})}
+        """The adapter's options: the card's, under the stub's; its key must be there."""
+        given = self.given
+        key = self.card.needs.key_env
+        if key is not None and not os.environ.get(key):
+            raise Unavailable(f"it needs a key: {key} is not set")
+        self.printed_before = self.printed.size()
         kind = getattr(self.kind, "Options", None) or NoOptions
-        return cards.convert(kind, given, file=f"model {self.name}", path="options")
+        own = cards.convert(kind, self.card.options, file=f"model {self.name}", path="options")
+        if not given:
+            return own
+        try:
+            return cards.convert(kind, {**self.card.options, **given}, file="stub", path="options")
+        except CardError as exc:
+            raise Failed(
+                f"what its stub gives are no options of it: {exc.what}", cure=STUB
+            ) from exc
 
     def build(self) -> Any:
         """The adapter, not loaded yet."""
@@ -117,6 +180,7 @@ class ModelBench:
         except Exception as exc:
             self.blame_network(exc)
             raise
+        self.alive()
         return adapter
 
     def blame_network(self, exc: BaseException) -> None:
@@ -140,7 +204,7 @@ class ModelBench:
     def requests(self, form: AnswerForm) -> list[Request]:
         """The ordinary requests of a form that it does not decline; Skipped when none is left."""
         declined = self.declined(form)
-        names = [name for name in toys.PICTURES if name not in declined]
+        names = [name for name in self.pictures if name not in declined]
         if not names:
             raise Skipped(f"form {form}: every request was declined, see forms_honoured")
         return [self.request(form, name) for name in names]
@@ -149,7 +213,7 @@ class ModelBench:
         """Sample -> what the adapter said when it declined an ordinary request about it."""
         if form not in self._declined:
             found: dict[str, str] = {}
-            for name in toys.PICTURES:
+            for name in self.pictures:
                 try:
                     self.ask([self.request(form, name)])
                 except CallError as exc:
@@ -157,7 +221,7 @@ class ModelBench:
                         raise
                     found[name] = tell(exc)
             self._declined[form] = found
-        return self._declined[form]
+        return {k: said for k, said in self._declined[form].items() if k in self.pictures}
 
     def note_declined(self, form: AnswerForm, found: dict[str, str]) -> None:
         """Keep what `declined` would find out."""
@@ -165,6 +229,8 @@ class ModelBench:
 
     def declines(self, exc: CallError) -> bool:
         """Is it the model's own word, and nothing that a connection or a key would change?"""
+        if self.stub is not None:  # what it needs is here
+            return isinstance(exc, (Refused, Transient, RateLimited)) and not self.tried
         if isinstance(exc, Refused):
             return not self.tried
         if not isinstance(exc, (Transient, RateLimited)) or self.card.needs.key_env is not None:
@@ -176,7 +242,9 @@ class ModelBench:
         given = (adapter or self.adapter).generate(list(requests))
         if not isinstance(given, Iterable):
             raise Failed(f"generate() gave {type(given).__name__}, no outputs", cure=OUTPUT)
-        return list(given)
+        outputs = list(given)
+        self.alive()
+        return outputs
 
     def digests(self, form: AnswerForm, calls: Sequence[Sequence[Request]]) -> dict[str, Any]:
         """Sample -> the answer as it is kept, over several calls."""

@@ -8,9 +8,11 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["Attempts", "block"]
+__all__ = ["Attempts", "block", "unblock"]
 
-_LOCAL = ("localhost", "127.", "::1", "0.0.0.0")  # noqa: S104
+_LOCAL = ("localhost", "::1", "0.0.0.0", "::")  # noqa: S104
+_REAL = {name: getattr(socket.socket, name) for name in ("connect", "connect_ex")}
+_LOOK_UP = socket.getaddrinfo
 
 
 class Attempts(msgspec.Struct):
@@ -23,10 +25,11 @@ class Attempts(msgspec.Struct):
 
 
 def block() -> Attempts:
-    """Blocks it from here on; what is given back grows by each host that is tried."""
-    attempts = Attempts()
-    real = {name: getattr(socket.socket, name) for name in ("connect", "connect_ex")}
-    look_up = socket.getaddrinfo
+    """Blocks it from here on; what is given back grows by each host that is tried.
+
+    A second time: what is tried goes to the new record alone.
+    """
+    attempts = Attempts(beyond=[], here=[])
 
     def refuse(host: Any) -> OSError:
         attempts.beyond.append(str(host))
@@ -37,14 +40,14 @@ def block() -> Attempts:
             if isinstance(address, tuple) and not _is_local(address[0]):
                 raise refuse(address[0])
             attempts.here.append(str(address))
-            return real[name](self, address)
+            return _REAL[name](self, address)
 
         return connect
 
     def getaddrinfo(host: Any, *more: Any, **named: Any) -> Any:
         if host is not None and not _is_local(host):
             raise refuse(host)
-        return look_up(host, *more, **named)
+        return _LOOK_UP(host, *more, **named)
 
     socket.socket.connect = guard("connect")  # type: ignore[method-assign]
     socket.socket.connect_ex = guard("connect_ex")  # type: ignore[method-assign]
@@ -52,6 +55,13 @@ def block() -> Attempts:
     return attempts
 
 
+def unblock() -> None:
+    """Undoes it."""
+    for name, real in _REAL.items():
+        setattr(socket.socket, name, real)
+    socket.getaddrinfo = _LOOK_UP
+
+
 def _is_local(host: Any) -> bool:
     text = host.decode("ascii", "replace") if isinstance(host, bytes) else str(host)
-    return text in ("", *_LOCAL) or text.startswith("127.")
+    return text in ("", *_LOCAL) or text.removeprefix("::ffff:").startswith("127.")

@@ -9,8 +9,9 @@ import msgspec
 
 __all__ = ["KINDS", "RULES", "Kind", "Rule", "closure", "rules_of"]
 
-Kind = Literal["package", "model", "task", "codec", "metric"]
+Kind = Literal["package", "model", "card", "task", "codec", "metric"]
 KINDS: tuple[Kind, ...] = ("package", "model", "task", "codec", "metric")
+"""Those that every plugin is looked through for; `card`: a model that another stands for."""
 
 
 class Rule(msgspec.Struct, frozen=True):
@@ -164,6 +165,15 @@ _MODEL = (
     ),
 )  # fmt: skip
 
+_CARD = (
+    Rule(
+        "card", "accepted",
+        "Its adapter takes its options and generation; another card of the adapter stands for the "
+        "rest.",
+        "correct options or generation of the card; a stub must make what fits the card it gets",
+    ),
+)  # fmt: skip
+
 _TASK = (
     Rule(
         "task", "opens", "The reader is built and gives an index.",
@@ -294,7 +304,7 @@ _METRIC = (
     ),
 )  # fmt: skip
 
-RULES: tuple[Rule, ...] = (*_PACKAGE, *_MODEL, *_TASK, *_CODEC, *_METRIC)
+RULES: tuple[Rule, ...] = (*_PACKAGE, *_MODEL, *_CARD, *_TASK, *_CODEC, *_METRIC)
 
 
 def rules_of(kind: Kind) -> dict[str, Rule]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,9 +11,16 @@ from vgen_eval._version import __version__
 from vgen_eval.conformance import Check, Conformance, Outcome, files_digest
 from vgen_eval.errors import UsageError
 from vgen_eval.loading import CURE
-from vgen_eval.testing.children import Event, run_subject
+from vgen_eval.testing.children import Event
+from vgen_eval.testing.crew import Crew
 from vgen_eval.testing.rules import rules_of
-from vgen_eval.testing.subjects import Subject, list_subjects, list_unused, wanted_checks
+from vgen_eval.testing.subjects import (
+    Subject,
+    list_subjects,
+    list_unused,
+    share_checks,
+    wanted_checks,
+)
 
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog, Plugin
@@ -22,7 +28,6 @@ if TYPE_CHECKING:
 __all__ = ["TIMEOUT_S", "assert_conforms", "check_plugin"]
 
 TIMEOUT_S = 60.0
-_CHILDREN = 2
 _IMPORTING = ("imports", "hooks_strings")
 """Checks of the package in which the plugin's modules are imported."""
 
@@ -32,65 +37,43 @@ def check_plugin(
     *,
     only: str | None = None,
     timeout_s: float = TIMEOUT_S,
-    on_subject: Callable[[str], None] | None = None,
+    on_progress: Callable[[str, int, int], None] | None = None,
 ) -> Conformance:
     """What the checks of the installed distribution `name` come to; `vgen-eval` is one as well.
 
     Args:
         name: the distribution.
         only: a glob over subjects (`model:*`), checks (`batch_*`) or `subject::check`.
-        timeout_s: seconds that one check may take.
-        on_subject: told each subject when its checks are made, from several threads.
+        timeout_s: seconds that one step of a check (an import, a load, a call) may take.
+        on_progress: told each subject when its checks are begun, how many subjects are done and
+            how many there are; from several threads.
 
     Raises:
         UsageError: there is no such plugin, or `only` means no check.
         BrokenPlugin: its package cannot be found.
     """
-    from concurrent.futures import ThreadPoolExecutor
-
     from vgen_eval.plugins import Catalog
 
     catalog = Catalog.discover()
     plugin = _installed(catalog, name)
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    crew = Crew(plugin.name, timeout_s, on_progress)
     package = Subject(kind="package", label="package")
     events: list[Event] = []
-    hooks: Mapping[str, Any] | None = None
-    deadly: list[str] = []
-    if not (only or "").startswith(("model:", "task:")):
+    facts: Mapping[str, Any] = {}
+    if not (only or "").startswith(("model:", "task:")) or _may_share(catalog, plugin, only):
         # alone and first: its time is measured, and what it offers says what else there is
-        events, facts = run_subject(
-            plugin.name, package, wanted_checks(package, only), timeout_s=timeout_s
-        )
-        hooks = facts.get("hooks")
-        deadly = [check for check in facts.get("ended", ()) if check in _IMPORTING]
-    subjects = list_subjects(catalog, plugin, hooks)[1:]
-    chosen = [(subject, checks) for subject in subjects if (checks := wanted_checks(subject, only))]
-
-    def make(pair: tuple[Subject, list[str]]) -> list[Event]:
-        if deadly:  # every process that imports it would end so
-            reason = f"importing it ends the process: see package::{deadly[0]}"
-            return [
-                Event(what="end", check=check, outcome="skipped", detail=reason)
-                for check in pair[1]
-            ]
-        found, _ = run_subject(plugin.name, *pair, timeout_s=timeout_s, stop=stop)
-        if on_subject is not None:
-            on_subject(pair[0].label)
-        return found
-
-    stop = threading.Event()
-    with ThreadPoolExecutor(_CHILDREN) as pool:
-        try:
-            results = list(pool.map(make, chosen))
-        except BaseException:  # an interrupt: the pool waits for its threads, and they for children
-            stop.set()
-            raise
+        events, facts = crew.run_alone(package, wanted_checks(package, only))
+    hooks, stubs = facts.get("hooks"), facts.get("stubs", ())
+    subjects = list_subjects(catalog, plugin, hooks, stubs)[1:]
+    meant = share_checks([one for one in subjects if wanted_checks(one, only)], stubs)
+    chosen = [(subject, checks) for subject in meant if (checks := wanted_checks(subject, only))]
+    deadly = [check for check in facts.get("ended", ()) if check in _IMPORTING]
     made = _checks(package, events)
-    for (subject, _), found in zip(chosen, results, strict=True):
+    for (subject, _), found in zip(chosen, crew.run_all(chosen, deadly=deadly), strict=True):
         made += _checks(subject, found)
     if only is None and hooks is not None:
-        made += _unused(list_unused(catalog, plugin, hooks))
+        made += _unused(list_unused(catalog, plugin, hooks, stubs))
         if not subjects and not any(hooks.values()):
             made.append(_EMPTY)
     if only is not None and not made:
@@ -99,6 +82,12 @@ def check_plugin(
             cure=f"subjects: {', '.join(s.label for s in subjects[:8]) or 'package'}",
         )
     return _record(plugin, started, made)
+
+
+def _may_share(catalog: Catalog, plugin: Plugin, only: str | None) -> bool:
+    """May one of the models that are meant stand for another, once its adapter is looked at?"""
+    models = [one for one in list_subjects(catalog, plugin, None) if wanted_checks(one, only)]
+    return any(one.kind == "card" for one in share_checks(models, {one.adapter for one in models}))
 
 
 def _installed(catalog: Catalog, name: str) -> Plugin:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -17,7 +17,14 @@ from vgen_eval.testing.rules import Kind, rules_of
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog, Plugin
 
-__all__ = ["Subject", "list_subjects", "list_unused", "protocols_of", "wanted_checks"]
+__all__ = [
+    "Subject",
+    "list_subjects",
+    "list_unused",
+    "protocols_of",
+    "share_checks",
+    "wanted_checks",
+]
 
 Hooks = Mapping[str, Sequence[str]]
 """Kind of component -> the names a plugin offers."""
@@ -35,6 +42,14 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     form: str = ""
     at: int = 0
     """Place of the metric among the protocol's."""
+    adapter: str = ""
+    """Of a model: the plugin's own adapter that drives it; "" for another's, or a faulty card."""
+    forms: str = ""
+    """Of a model: the forms that it answers in, and its role."""
+    like: str = ""
+    """Of a card: the model whose checks stand for it."""
+    idle: str = ""
+    """Of a card: why nobody can run it."""
 
 
 def wanted_checks(subject: Subject, only: str | None) -> list[str]:
@@ -52,16 +67,70 @@ def wanted_checks(subject: Subject, only: str | None) -> list[str]:
     ]
 
 
-def list_subjects(catalog: Catalog, plugin: Plugin, hooks: Hooks | None) -> list[Subject]:
-    """Every subject; `hooks`: what the package offers, None where it cannot be imported."""
-    found = [Subject(kind="package", label="package")]
-    for kind in ("model", "task"):
-        found += [
-            Subject(kind=kind, label=f"{kind}:{head.name}", name=head.name)
-            for owner, head in catalog.heads(kind)
-            if owner.name == plugin.name
-        ]
+def list_subjects(
+    catalog: Catalog, plugin: Plugin, hooks: Hooks | None, stubs: Sequence[str] = ()
+) -> list[Subject]:
+    """Every subject; `hooks`: what the package offers, None where it cannot be imported.
+
+    `stubs`: the adapters that name a stub: one that no card uses is tried by it.
+    """
+    found = [Subject(kind="package", label="package"), *_models(catalog, plugin)]
+    used = {subject.adapter for subject in found}
+    found += [
+        Subject(kind="model", label=f"adapter:{name}", adapter=name)
+        for name in stubs
+        if name not in used
+    ]
+    found += [
+        Subject(kind="task", label=f"task:{head.name}", name=head.name)
+        for owner, head in catalog.heads("task")
+        if owner.name == plugin.name
+    ]
     return found + _parts(catalog, plugin, hooks) if hooks is not None else found
+
+
+def _models(catalog: Catalog, plugin: Plugin) -> Iterator[Subject]:
+    """Its model cards: those that can be run are checked with all that drives them."""
+    for owner, head in catalog.heads("model"):
+        if owner.name != plugin.name:
+            continue
+        label = f"model:{head.name}"
+        try:
+            card = cards.load_card(head.path).record
+            assert isinstance(card, ModelCard)
+        except VgenEvalError:  # told by cards_valid
+            yield Subject(kind="model", label=label, name=head.name)
+            continue
+        distribution, colon, bare = card.adapter.rpartition(":")
+        is_own = not colon or normalise(distribution) == normalise(plugin.name)
+        if not card.runnable:
+            idle = card.reason or "no reason given"
+            yield Subject(kind="card", label=label, name=head.name, adapter=bare, idle=idle)
+            continue
+        yield Subject(
+            kind="model", label=label, name=head.name, adapter=bare if is_own else "",
+            forms=",".join([*sorted(card.answers), card.role]),
+        )  # fmt: skip
+
+
+def share_checks(subjects: Sequence[Subject], stubs: Collection[str]) -> list[Subject]:
+    """The same subjects; models that one adapter drives to the same forms are checked once.
+
+    Under the adapter's stub they are the same thing: the first of them stands for the others,
+    which become cards. An adapter without a stub loads what each card names.
+    """
+    first: dict[tuple[str, str], Subject] = {}
+    found = []
+    for subject in subjects:
+        if subject.kind != "model" or subject.adapter not in stubs or not subject.name:
+            found.append(subject)
+            continue
+        shown = first.setdefault((subject.adapter, subject.forms), subject)
+        if shown is subject:
+            found.append(subject)
+        else:
+            found.append(msgspec.structs.replace(subject, kind="card", like=shown.label))
+    return found
 
 
 def _parts(catalog: Catalog, plugin: Plugin, hooks: Hooks) -> list[Subject]:
@@ -140,9 +209,11 @@ def _is_own(name: str, kind: str, plugin: Plugin, hooks: Hooks) -> bool:
     return bare in hooks.get(kind, ())
 
 
-def list_unused(catalog: Catalog, plugin: Plugin, hooks: Hooks) -> list[tuple[str, str]]:
-    """Components that no card of the plugin uses: kind and name."""
-    used: set[tuple[str, str]] = set()
+def list_unused(
+    catalog: Catalog, plugin: Plugin, hooks: Hooks, stubs: Sequence[str] = ()
+) -> list[tuple[str, str]]:
+    """Components that no card of the plugin uses, so that nothing tries them: kind and name."""
+    used: set[tuple[str, str]] = {("adapter", name) for name in stubs}
     for card in _records(catalog, plugin):
         if isinstance(card, ModelCard):
             used.add(("adapter", card.adapter.rpartition(":")[2]))

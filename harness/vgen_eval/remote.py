@@ -31,6 +31,7 @@ CHUNK = 1 << 16
 DEFAULT_PORTS = {"https": 443, "http": 80}
 
 _HOST = re.compile(r"[^\s\x00-\x20\x7f@\\/?#]+")
+_NO_ADDRESS = re.compile(r"[\s\x00-\x20\x7f]")
 _PATH = "/%:@!$&'()*+,;=~"
 """What stands in paths as it is, beside letters and digits (RFC 3986, section 3.3)."""
 
@@ -74,9 +75,12 @@ def endpoint_of(base_url: str) -> str:
 
     UsageError unless it is an http or https address without user, password, query or fragment.
     """
+    if _NO_ADDRESS.search(base_url):  # urlsplit would pass over some of it in silence
+        raise UsageError(f"base_url {_shown(base_url)!r} holds a blank or a line break")
     try:
         parts = urlsplit(base_url)
         host, port = parts.hostname, parts.port
+        (host or "").encode("idna")  # an empty label, or one that is too long
     except ValueError as exc:
         raise UsageError(f"base_url '{_shown(base_url)}': {exc}") from None
     if parts.scheme not in DEFAULT_PORTS or not host or not _HOST.fullmatch(host):

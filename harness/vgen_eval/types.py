@@ -239,6 +239,9 @@ class Adapter(Protocol):
 
     # Optional: endpoint: str | None, host[:port] of the service it calls. Calls to one endpoint
     # share limits that adapt to it, and time-outs are tried again. None: the model runs here.
+    # For `vgen-eval bench`: synchronize(self), which returns once the device has done what was
+    # asked of it (without it CUDA and MPS are waited for where torch is loaded here); and
+    # memory(self) -> Mapping, what it knows of its memory: JSON, units in the names (peak_mib).
 
     def generate(self, requests: Sequence[Request]) -> Iterator[Output]:
         """Outputs for the requests, in any order, each with its request's id.

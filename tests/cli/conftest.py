@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from clikit import HARNESS, ROOT, Command
 
-NAMES = ("loud", "slow", "unloadable", "leaky")
+NAMES = ("loud", "slow", "unloadable", "leaky", "far")
 MODELS = '''
 import ctypes, logging, os, subprocess, sys, time
 from vgen_eval.adapters import BaseAdapter
+from vgen_eval.errors import AccessDenied
 from vgen_eval.types import Output
 
 
@@ -63,11 +64,23 @@ class Leaky(BaseAdapter):
                 raise RuntimeError(f"refused {self.key()}")
             print(self.key()[:0], end="")
             yield Output(id=request.id, answer=f"3 {self.key()}")
+
+
+class Far(BaseAdapter):
+    """A service that denies all that begins with an r."""
+
+    endpoint = "far.example:8443"
+
+    def generate(self, requests):
+        for request in requests:
+            if request.sample.startswith("r"):
+                raise AccessDenied("far.example: status 403", cure="another account")
+            yield Output(id=request.id, answer="3")
 '''
 PACKAGE = """
 from vgen_eval.hookspecs import hookimpl
 
-NAMES = ("loud", "slow", "unloadable", "leaky")
+NAMES = ("loud", "slow", "unloadable", "leaky", "far")
 
 @hookimpl
 def vgen_adapters():

@@ -2,61 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
 import logging
+import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
+from callkit import Acting, answer, call_all, raising, statuses
 from vgen_eval import BaseAdapter, NoOptions, Output, RateLimited, Refused, Request, Transient
-from vgen_eval.cards.records import Limits
-from vgen_eval.engine import calls
-from vgen_eval.engine.calls import Call, Caller
+from vgen_eval.engine.stopping import Stop
 from vgen_eval.errors import NoPrediction
-
-Act = Callable[[Request, int], Any]
-
-
-class Acting(BaseAdapter):
-    """Does for each request what `act(request, call number)` says; notes the calls."""
-
-    def __init__(self, act: Act) -> None:
-        super().__init__(NoOptions())
-        self.act = act
-        self.calls: list[list[str]] = []
-
-    def generate(self, requests: Sequence[Request]) -> Iterator[Output]:
-        self.calls.append([request.id for request in requests])
-        number = len(self.calls)
-        for request in requests:
-            yield from self.act(request, number)
-
-
-def answer(request: Request, _number: int = 0) -> list[Output]:
-    return [Output(id=request.id, answer=request.id)]
-
-
-def requests(count: int) -> list[Request]:
-    return [
-        Request(
-            id=f"r{n}", sample=f"r{n}", attempt=0, family="f", form="text", prompt="", images=()
-        )
-        for n in range(count)
-    ]
-
-
-def call_all(
-    adapter: Any, count: int = 1, *, stopping: Callable[[], bool] = lambda: False, **limits: Any
-) -> list[Call]:
-    read = Limits(**{"backoff_s": 0.0, "tries": 3, **limits})
-    return list(Caller(adapter, read, stopping=stopping)(requests(count)))
-
-
-def statuses(found: list[Call]) -> dict[str, str]:
-    assert len({call.request.id for call in found}) == len(found)
-    return {call.request.id: call.status for call in found}
-
 
 # --- batches ------------------------------------------------------------------------------
 
@@ -153,68 +109,18 @@ def test_a_fault_that_does_not_pass_is_an_error_after_the_last_try() -> None:
     assert len(adapter.calls) == 4
 
 
-def waits(monkeypatch: pytest.MonkeyPatch, fault: Exception, **limits: Any) -> list[float]:
-    """How long each pause between tries of a request that always fails so is."""
-    clock = [0.0]
-    pauses: list[float] = []
-    monkeypatch.setattr(calls.time, "monotonic", lambda: clock[0])
-
-    def sleep(seconds: float) -> None:
-        clock[0] += max(seconds, 1e-3)
-
-    monkeypatch.setattr(calls.time, "sleep", sleep)
-
-    def act(request: Request, _number: int) -> Iterator[Output]:
-        pauses.append(clock[0])
-        raise fault
-        yield
-
-    call_all(Acting(act), **limits)
-    return [b - a for a, b in itertools.pairwise(pauses)]
-
-
-def test_pauses_double_with_a_tenth_of_jitter(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = waits(monkeypatch, Transient("500"), backoff_s=1.0, tries=5)
-    assert len(seen) == 4
-    for number, pause in enumerate(seen):
-        assert 2**number <= pause <= 1.1 * 2**number + 0.01
-
-
-@pytest.mark.parametrize(
-    ("asked", "waited"), [(7.0, 7.0), (0.0, 0.0), (-5.0, 0.0), (86_400.0, 120.0)]
-)
-def test_what_a_provider_asks_for_is_waited_within_bounds(
-    monkeypatch: pytest.MonkeyPatch, asked: float, waited: float
-) -> None:
-    seen = waits(monkeypatch, RateLimited(retry_after=asked), backoff_s=1.0, tries=3)
-    assert seen == pytest.approx([waited, waited], abs=0.01)
-
-
-def test_pauses_are_capped(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = waits(monkeypatch, Transient("500"), backoff_s=50.0, tries=6)
-    assert max(seen) == pytest.approx(120.0, abs=0.01)
-
-
 def test_a_pause_that_a_stop_cuts_leaves_the_request_unmade() -> None:
     def act(request: Request, _number: int) -> Iterator[Output]:
         raise RateLimited(retry_after=100.0)
         yield
 
-    start = time.monotonic()
-    found = call_all(Acting(act), 3, stopping=lambda: time.monotonic() > start + 0.1)
-    assert found == []
-    assert time.monotonic() - start < 1.0
+    stop, start = Stop(), time.monotonic()
+    threading.Timer(0.1, stop.ask).start()
+    assert call_all(Acting(act), 3, stop=stop) == []
+    assert 0.1 <= time.monotonic() - start < 1.0
 
 
 # --- what else an adapter may do ----------------------------------------------------------
-
-
-def raising(fault: BaseException) -> Act:
-    def act(request: Request, _number: int) -> Iterator[Output]:
-        raise fault
-        yield
-
-    return act
 
 
 class Nasty(Exception):

@@ -26,6 +26,7 @@ VERBS: Mapping[str, tuple[str, str]] = {
     "check": ("check", "Check card files, or hold a plugin to its contract."),
     "task": ("task", "Make a task of a folder of your own pictures and truths."),
     "score": ("score", "Score a run again, or predictions made elsewhere."),
+    "bench": ("bench", "Measure how fast a model answers, and the memory it takes."),
     "runs": ("runs", "List or delete runs."),
     "plugin": ("plugin", "Start a plugin package of your own."),
     "doctor": ("doctor", "Say what is installed, missing or broken here."),

@@ -1,14 +1,25 @@
-"""What a plan would do: calls, answers that are there already, price, directories."""
+"""What a plan would do: calls, answers that are there already, price, time, who gets a key."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from vgen_eval._version import __version__
 from vgen_eval.cli import terminal
+from vgen_eval.cli.demands import Wanted, ask_demands
+from vgen_eval.cli.numbers import duration, number
 from vgen_eval.cli.outcome import print_skipped
 from vgen_eval.cli.run_facts import count_done
+from vgen_eval.engine.estimates import Estimate, estimate
 from vgen_eval.engine.plan import Job, Plan
+from vgen_eval.engine.pricing import add_up, format_usd
+
+if TYPE_CHECKING:
+    from vgen_eval.engine.settings import Settings
 
 __all__ = ["count_finished", "show_plan"]
 
@@ -21,52 +32,59 @@ def count_finished(job: Job) -> int:
     return count_done(job.path, asked)[0]
 
 
-def show_plan(plan: Plan, *, as_json: bool) -> int:
+class _Expected(msgspec.Struct, frozen=True):
+    """A job and what is expected of it."""
+
+    job: Job
+    finished: int
+    estimate: Estimate
+    is_paid: bool
+
+    @property
+    def calls(self) -> int:
+        return self.job.size - self.finished
+
+    @property
+    def usd(self) -> float | None:
+        return self.estimate.cost(self.calls)
+
+    @property
+    def seconds(self) -> float | None:
+        return self.estimate.seconds(self.calls)
+
+
+def show_plan(plan: Plan, settings: Settings, *, as_json: bool) -> int:
     """Prints the plan and returns the exit code."""
-    finished = [count_finished(job) for job in plan.jobs]
-    left = [job.size - done for job, done in zip(plan.jobs, finished, strict=True)]
-    prices = [_price(job, calls) for job, calls in zip(plan.jobs, left, strict=True)]
-    known = [price for price in prices if price is not None]
-    total = sum(known) if known else None
-    missing = list(dict.fromkeys(j.model.missing_key for j in plan.jobs if j.model.missing_key))
+    wanted = ask_demands(plan, settings)
+    results = Path(settings.output)
+    expected = [
+        _Expected(job, count_finished(job), estimate(job, results), wanted[id(job.model)].is_paid)
+        for job in plan.jobs
+    ]
     code = 0 if plan.jobs and not any(skip.exact for skip in plan.skipped) else EXIT_NOTHING_RUNS
     if as_json:
-        terminal.say_json(
-            {
-                "jobs": [
-                    _record(job, done, price)
-                    for job, done, price in zip(plan.jobs, finished, prices, strict=True)
-                ],
-                "skipped": [msgspec.to_builtins(skip) for skip in plan.skipped],
-                "calls": sum(left),
-                "estimated_usd": total,
-                "missing": missing,
-                "notices": list(plan.notices),
-                "exit_code": code,
-            }
-        )
+        terminal.say_json(_as_record(plan, expected, list(wanted.values()), code))
         return code
     terminal.say(f"vgen-eval {__version__}   dry run: nothing is called or written", "")
-    if plan.jobs:
-        _print_jobs(plan, finished, prices)
-        there = f", {sum(finished):,} answered already" if any(finished) else ""
-        price = "" if total is None else f", about ${total:,.2f}"
-        bounds = "" if not any(job.ceiling or job.floor for job in plan.jobs) else (
-            "   ceiling and floor run beside them"
-        )  # fmt: skip
-        calls = terminal.plural(sum(left), "call")
-        terminal.say(f"  total {calls}{price}{there}{bounds}")
-    for name in missing:
-        terminal.say(f"  missing: {name} is not set")
+    if expected:
+        _print_jobs(expected)
+        terminal.say(_total(expected))
+    for entry in wanted.values():
+        terminal.say(*(f"  {terminal.clean(line)}" for line in entry.lines()))
+    missing = dict.fromkeys(line for entry in wanted.values() for line in entry.missing)
+    terminal.say(*(f"  missing: {terminal.clean(line)}" for line in missing))
     print_skipped(plan.skipped)
     if not plan.jobs:
         terminal.note("error: nothing can run: every pair is skipped")
     return code
 
 
-def _print_jobs(plan: Plan, finished: list[int], prices: list[float | None]) -> None:
-    rows = [["task", "model", "answer", "prompt", "calls", "", "there", "price", "run directory"]]
-    for job, done, price in zip(plan.jobs, finished, prices, strict=True):
+def _print_jobs(expected: list[_Expected]) -> None:
+    rows = [
+        ["task", "model", "answer", "prompt", "calls", "", "there", "price", "", "run directory"]
+    ]
+    for entry in expected:
+        job = entry.job
         times = f"x {job.attempts} attempts" if job.attempts > 1 else ""
         samples = terminal.plural(len(job.items), "sample")
         rows.append(
@@ -77,25 +95,86 @@ def _print_jobs(plan: Plan, finished: list[int], prices: list[float | None]) -> 
                 job.variant or "-",
                 f"{job.size:,}",
                 f"= {samples} {times}".rstrip(),
-                f"{done:,}",
-                "" if price is None else f"${price:,.2f}",
+                f"{entry.finished:,}",
+                _price(entry),
+                _source_of_price(entry),
                 str(job.path),
             ]
         )
     if not any(row[7] for row in rows[1:]):
         rows[0][7] = ""
-    terminal.say(*terminal.layout(rows, right="llllrlrrl", indent="  "), "")
+    terminal.say(*terminal.layout(rows, right="llllrlrrll", indent="  "), "")
 
 
-def _price(job: Job, calls: int) -> float | None:
-    """US dollars of the calls by the card's price an image; None when it names none."""
-    price = job.model.card.price
-    if price is None or price.per_image_usd is None or job.codec.answer.form != "image":
-        return None
-    return price.per_image_usd * calls
+def _price(entry: _Expected) -> str:
+    if entry.usd is not None:
+        return format_usd(entry.usd)
+    return "unknown" if entry.is_paid else ""
 
 
-def _record(job: Job, finished: int, price: float | None) -> dict[str, object]:
+def _source_of_price(entry: _Expected) -> str:
+    each = entry.estimate
+    if each.call_usd is None:
+        return ""
+    if each.price_from == "card":
+        return f"card price {format_usd(each.call_usd)} an image"
+    return f"{format_usd(each.call_usd)} a call in earlier runs"
+
+
+def _total(expected: list[_Expected]) -> str:
+    """ "total 1,154 calls, about $46.16, about 3 h 10 min at 6 a minute (no measured rate yet)"."""
+    calls = sum(entry.calls for entry in expected)
+    finished = sum(entry.finished for entry in expected)
+    known = [entry.usd for entry in expected if entry.usd is not None]
+    unknown = sum(entry.usd is None and entry.is_paid for entry in expected)
+    parts = [f"total {terminal.plural(calls, 'call')}"]
+    if known:
+        parts.append(f"about {format_usd(add_up(known))}")
+    if unknown:
+        parts.append(f"price of {terminal.plural(unknown, 'pair')} unknown")
+    if calls:
+        parts.append(_time(expected))
+    if finished:
+        parts.append(f"{finished:,} answered already")
+    bounds = any(entry.job.ceiling or entry.job.floor for entry in expected)
+    return f"  {', '.join(parts)}" + ("   ceiling and floor run beside them" if bounds else "")
+
+
+def _time(expected: list[_Expected]) -> str:
+    left = [entry for entry in expected if entry.calls]
+    timed = [entry for entry in left if entry.seconds is not None]
+    if not timed:
+        return "no measured rate yet"
+    text = f"about {duration(sum(entry.seconds or 0.0 for entry in timed))}"
+    rates = {(entry.estimate.per_minute, entry.estimate.rate_from) for entry in timed}
+    if len(timed) < len(left):
+        return f"{text} for {len(timed)} of {len(left)} pairs (no measured rate yet of the others)"
+    if len(rates) == 1:
+        text += f" at {number(next(iter(rates))[0])} a minute"
+    measured = all(source == "measured" for _, source in rates)
+    return f"{text} ({'as measured' if measured else 'no measured rate yet'})"
+
+
+def _as_record(
+    plan: Plan, expected: list[_Expected], wanted: list[Wanted], code: int
+) -> Mapping[str, Any]:
+    usd = [entry.usd for entry in expected if entry.usd is not None]
+    seconds = [entry.seconds for entry in expected if entry.seconds is not None]
+    return {
+        "jobs": [_record(entry) for entry in expected],
+        "skipped": [msgspec.to_builtins(skip) for skip in plan.skipped],
+        "calls": sum(entry.calls for entry in expected),
+        "estimated_usd": float(add_up(usd)) if usd else None,
+        "estimated_hours": round(sum(seconds) / 3600, 4) if seconds else None,
+        "models": [entry.record() for entry in wanted],
+        "missing": list(dict.fromkeys(m for entry in wanted for m in entry.missing_names)),
+        "notices": list(plan.notices),
+        "exit_code": code,
+    }
+
+
+def _record(entry: _Expected) -> dict[str, object]:
+    job, seconds = entry.job, entry.seconds
     return {
         "task": job.task.ref.label,
         "model": job.model.qualified,
@@ -103,9 +182,14 @@ def _record(job: Job, finished: int, price: float | None) -> dict[str, object]:
         "prompt": job.variant,
         "samples": len(job.items),
         "attempts": job.attempts,
-        "finished": finished,
-        "calls": job.size - finished,
-        "estimated_usd": price,
+        "finished": entry.finished,
+        "calls": entry.calls,
+        "estimated_usd": entry.usd,
+        "call_usd": entry.estimate.call_usd,
+        "price_from": entry.estimate.price_from,
+        "estimated_hours": None if seconds is None else round(seconds / 3600, 4),
+        "calls_per_minute": entry.estimate.per_minute,
+        "rate_from": entry.estimate.rate_from,
         "run": str(job.path),
         "ceiling": str(job.ceiling.path) if job.ceiling else None,
         "floor": str(job.floor.path) if job.floor else None,

@@ -18,6 +18,7 @@ from vgen_eval.errors import (
     VgenEvalError,
     nearest,
 )
+from vgen_eval.secrets import redact
 
 __all__ = ["as_usage", "report"]
 
@@ -58,9 +59,8 @@ def _is_from_click_echo(exc: BaseException) -> bool:
 
 
 def _tell(what: str, cure: str | None) -> None:
-    terminal.note(
-        terminal.clip(terminal.clean(f"error: {what}"), LONGEST), *([cure] if cure else [])
-    )
+    line = terminal.clip(terminal.clean(redact(f"error: {what}")), LONGEST)
+    terminal.note(line, *([redact(cure)] if cure else []))
 
 
 def _cure(exc: VgenEvalError) -> str | None:

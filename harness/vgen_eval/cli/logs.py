@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from vgen_eval.cli import PROGRAM, terminal
+from vgen_eval.secrets import redact
 
 __all__ = ["LEVELS", "release", "setup", "write_traceback", "written"]
 
@@ -34,7 +35,8 @@ class _LogFile:
     def write(self, text: str) -> Path | None:
         """Adds to the file and says where it is; None when nowhere can be written."""
         # whoever reads it does so in a terminal
-        lines = "".join(f"{terminal.clean(line)}\n" for line in text.rstrip("\n").split("\n"))
+        kept = redact(text).rstrip("\n")
+        lines = "".join(f"{terminal.clean(line)}\n" for line in kept.split("\n"))
         for path in self._places():
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -79,13 +81,13 @@ class _Handler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
-            line = f"{record.levelname.lower()}: {record.getMessage().strip()}"
+            line = redact(f"{record.levelname.lower()}: {record.getMessage().strip()}")
             path = None
             fault = record.exc_info[1] if record.exc_info else None
             if fault is not None:
                 path = _file.write(line + "\n" + "".join(traceback.format_exception(fault)))
-                if " ".join(str(fault).split()) not in line:
-                    line += f": {type(fault).__name__}: {fault}"
+                if redact(" ".join(str(fault).split())) not in line:
+                    line = redact(f"{line}: {type(fault).__name__}: {fault}")
             if record.levelno < self._shown:
                 if path is None:
                     _file.write(line)

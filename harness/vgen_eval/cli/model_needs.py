@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from vgen_eval.cards.records import ModelCard
 
 __all__ = ["find_memory", "lacks", "missing", "needs"]
@@ -52,13 +55,15 @@ def lacks(card: ModelCard, extras: dict[str, bool]) -> list[str]:
             found.append(extra)
     if key and not os.environ.get(key):
         found.append(f"${key}")
+    if card.needs.vram_gb and list(_short_memory(card.needs.vram_gb, find_memory())):
+        found.append(f"{card.needs.vram_gb:g} GB")
     return found
 
 
-def missing(card: ModelCard, adapter: Any = None) -> list[str]:
+def missing(card: ModelCard, adapter: Any = None, *, folder: Path | None = None) -> list[str]:
     """What keeps the model from running here, each with its cure, as far as can be seen.
 
-    `adapter`: its class; asked by its `lacks`, where it has one.
+    `adapter`: its class; asked by its `lacks`, where it has one. `folder`: where the card lies.
     """
     from vgen_eval.cli.extras import missing_of
 
@@ -75,10 +80,11 @@ def missing(card: ModelCard, adapter: Any = None) -> list[str]:
     if card.needs.vram_gb:
         found += _short_memory(card.needs.vram_gb, find_memory())
     if adapter is not None and card.runnable:
-        found += _told_by(adapter, card)
+        found += _told_by(adapter, card, folder)
     return found
 
 
+@functools.cache
 def find_memory() -> Sequence[float] | None:
     """Device memory of each NVIDIA GPU here in GB (10^9 bytes); None when that cannot be told."""
     try:
@@ -127,22 +133,16 @@ def _is_silent(base_url: str) -> bool:
         return True
 
 
-def _told_by(adapter: Any, card: ModelCard) -> list[str]:
+def _told_by(adapter: Any, card: ModelCard, folder: Path | None) -> list[str]:
     """What the adapter itself misses; a card whose options are wrong is `check`'s to tell."""
-    from vgen_eval.adapters import BaseAdapter
-    from vgen_eval.cards import convert
+    from vgen_eval.engine.models import read_options
     from vgen_eval.errors import CardError, VgenEvalError
 
     ask = getattr(adapter, "lacks", None)
     if ask is None:
         return []
     try:
-        options = convert(
-            getattr(adapter, "Options", BaseAdapter.Options),
-            card.options,
-            file=f"model {card.model}",
-            path="options",
-        )
+        options = read_options(adapter, card, folder=folder)
     except CardError as exc:
         return [str(problem) for problem in exc.problems]
     except VgenEvalError as exc:

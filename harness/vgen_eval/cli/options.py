@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["build_settings", "read_pairs", "split_commas"]
 
-_LISTS = ("tasks", "models", "prompt", "retry_failed")
+_LISTS = ("tasks", "models", "prompt", "retry_failed", "allow_host")
 _FOLDERS = ("output", "data_root")
 _PAIRS = {"model_args": "--model-args", "set": "--set"}
 _OPENING, _CLOSING = "[{", "]}"

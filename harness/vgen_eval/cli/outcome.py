@@ -192,6 +192,7 @@ def as_record(
         "suites": list(suites),
         "notices": list(notices),
         "stopped": results.stopped,
+        "stop_reason": results.stop_reason,
         "exit_code": exit_code,
     }
 

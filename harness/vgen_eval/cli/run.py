@@ -78,6 +78,21 @@ NOT_THE_MODELS = "error,timeout,judge_error,bad_sample"
     metavar="SHARE",
     help="Exit with 1 when more than this share of a run failed.",
 )
+@click.option("--max-calls", type=int, metavar="N", help="Stop after so many calls, tries counted.")
+@click.option("--max-tokens", type=int, metavar="N", help="Stop after so many tokens.")
+@click.option("--max-cost", type=float, metavar="USD", help="Stop before it costs more.")
+@click.option(
+    "--allow-host",
+    multiple=True,
+    metavar="HOST,..",
+    help="Where cards of plugins and files may send a key.",
+)
+@click.option(
+    "--allow-env",
+    is_flag=True,
+    default=None,
+    help="Let cards of plugins and files build an environment and run it.",
+)
 @click.option("--bounds/--no-bounds", default=None, help="Ceiling and floor beside the models.")
 @click.option("--dry-run", is_flag=True, help="Say what would happen; call nothing.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
@@ -110,7 +125,7 @@ def command(
     if dry_run:
         from vgen_eval.cli.dry_run import show_plan
 
-        return show_plan(plan, as_json=as_json)
+        return show_plan(plan, settings, as_json=as_json)
     return _run(plan, settings, catalog, as_json=as_json)
 
 
@@ -120,7 +135,7 @@ def _run(plan: Plan, settings: Settings, catalog: Catalog, *, as_json: bool) -> 
     from vgen_eval.cli.suites import summarise_suites
     from vgen_eval.engine.evaluate import run_plan
     from vgen_eval.engine.pipeline import Stop
-    from vgen_eval.errors import VgenEvalError
+    from vgen_eval.errors import NotRunnable, VgenEvalError
 
     started = time.monotonic()
     stop = Stop()
@@ -135,6 +150,8 @@ def _run(plan: Plan, settings: Settings, catalog: Catalog, *, as_json: bool) -> 
         if isinstance(exc, KeyboardInterrupt) and signals.exit_code is not None:
             _say_kept(plan)
             return signals.exit_code
+        if isinstance(exc, NotRunnable):
+            _say_kept(plan, unless_none=True)
         raise
     code = results.exit_code(settings.fail_over)
     if results.stopped:
@@ -153,13 +170,17 @@ def _run(plan: Plan, settings: Settings, catalog: Catalog, *, as_json: bool) -> 
         )
     outcome.explain_exit(results, settings.fail_over)
     if results.stopped:
-        _say_kept(plan)
+        _say_kept(plan, how=results.stop_reason)
     return code
 
 
-def _say_kept(plan: Plan) -> None:
+def _say_kept(plan: Plan, *, how: str | None = None, unless_none: bool = False) -> None:
+    """Says how far it is and how it goes on; `how`: the words of a budget that do."""
     from vgen_eval.cli import dry_run, terminal
 
     kept = sum(dry_run.count_finished(job) for job in plan.jobs)
     total = sum(job.size for job in plan.jobs)
-    terminal.note(f"kept {kept:,} of {total:,}. Run the same command to go on.")
+    if how is not None:
+        terminal.note(how, f"kept {kept:,} of {total:,}.")
+    elif kept or not unless_none:
+        terminal.note(f"kept {kept:,} of {total:,}. Run the same command to go on.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -43,7 +44,7 @@ def describe_card(
     if isinstance(card, TaskCard):
         lines = _task(card, distribution, [protocol] if protocol else list(card.protocols))
     elif isinstance(card, ModelCard):
-        record["missing"] = _missing(card, distribution, catalog)
+        record["missing"] = _missing(card, distribution, catalog, loaded.path.parent)
         lines = _model(card, distribution, record["missing"])
     else:
         assert isinstance(card, SuiteCard)
@@ -197,7 +198,7 @@ def _environment(card: ModelCard) -> str:
     return f"built on first use: {python}{', '.join(map(str, listed)) or 'no packages'}"
 
 
-def _missing(card: ModelCard, distribution: str, catalog: Catalog) -> list[str]:
+def _missing(card: ModelCard, distribution: str, catalog: Catalog, folder: Path) -> list[str]:
     """What keeps the model from running here, each with its cure."""
     home = "vgen-eval" if distribution == "local" else distribution
     try:
@@ -206,7 +207,7 @@ def _missing(card: ModelCard, distribution: str, catalog: Catalog) -> list[str]:
         return [*missing(card), f"{exc.what}: {exc.cure}" if exc.cure else exc.what]
     except VgenEvalError as exc:
         return [*missing(card), f"its adapter: {exc.what}"]
-    return missing(card, adapter)
+    return missing(card, adapter, folder=folder)
 
 
 def _suite(card: SuiteCard, distribution: str) -> list[str]:

@@ -1,32 +1,57 @@
 """Calls a model: batches, retries, timeouts; whatever an adapter does becomes data.
 
 A batch that raises is cut in half until the request at fault stands alone, so one bad sample
-never takes its neighbours down. Retries live here and nowhere else.
+never takes its neighbours down. Retries live here and nowhere else. Each try first gets its share
+of the purse, then its turn at the gate of the service.
 """
 
 from __future__ import annotations
 
 import logging
+import numbers
 import queue
 import random
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
 from typing import Any
 
 import msgspec
 
 from vgen_eval.answers import clean
-from vgen_eval.cards.records import Limits
-from vgen_eval.errors import CallError, NoPrediction, RateLimited, Refused, Transient
-from vgen_eval.types import Adapter, Output, Request, Status
+from vgen_eval.cards.records import Limits, Price
+from vgen_eval.engine.budget import Account, Purse, Reserved, Spent
+from vgen_eval.engine.limits import MAX_WAIT_S, Gate, asked_wait
+from vgen_eval.engine.pricing import cost_of
+from vgen_eval.engine.stopping import Stop
+from vgen_eval.engine.usage import count_tokens, read_usage
+from vgen_eval.errors import (
+    CallError,
+    NoPrediction,
+    NotRunnable,
+    RateLimited,
+    Refused,
+    Transient,
+)
+from vgen_eval.types import Adapter, Output, Request, Status, Usage
 
-__all__ = ["Call", "Caller"]
+__all__ = ["Call", "Caller", "Tries"]
 
 log = logging.getLogger(__name__)
 
-MAX_WAIT_S = 120.0
-"""The longest wait before another try, whatever a provider asks for."""
+GRACE_S = 5.0
+"""How much longer than an adapter's own limit is waited for it to end its call by itself."""
+
+
+class Tries(msgspec.Struct):
+    """What the tries of one attempt came to that gave no answer."""
+
+    count: int = 0
+    usage: tuple[Usage, ...] = ()
+    cost: Decimal = Decimal(0)
+    ids: tuple[str, ...] = ()
+    """The service's names of the requests, where it gave any."""
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,25 +67,84 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
     """Model time since the output before it: over a batch they add up to the call's."""
     batch: int = 1
+    usage: tuple[Usage, ...] = ()
+    """What its tries used, those that failed as well, as far as it is told."""
+    cost: Decimal | None = None
+    """US dollars of all of it; None when that is not known."""
+    failed_ids: tuple[str, ...] = ()
+    """The service's names of the tries that failed."""
 
 
 class Caller:
-    """Calls one adapter under the limits of its model card."""
+    """Calls one adapter under the limits of its model card; many threads may share it."""
 
     def __init__(
-        self, adapter: Adapter, limits: Limits, *, stopping: Callable[[], bool] = lambda: False
+        self,
+        adapter: Adapter,
+        limits: Limits,
+        *,
+        price: Price | None = None,
+        stop: Stop | None = None,
+        gate: Gate | None = None,
+        purse: Purse | None = None,
+        account: Account | None = None,
     ) -> None:
         self._adapter = adapter
         self._limits = limits
-        self._stopping = stopping
+        self._price = price
+        self._stop = stop or Stop()
+        self._gate = gate
+        self._purse = purse
+        self._account = account
+        self._serves = getattr(adapter, "endpoint", None) is not None
+        self._timeout = _read_timeout(adapter, limits)
+        self._grace = GRACE_S if _ends_its_calls(adapter) else 0.0
         self._told: set[str] = set()
+        self.unfinished: list[Tries] = []
+        """Tries of attempts that were then not made, because the run was stopped."""
 
     def __call__(self, requests: Sequence[Request]) -> Iterator[Call]:
-        """One Call for each request, as they come; never raises for what the adapter does."""
-        yield from self._attempt(list(requests), tries=1)
+        """One Call for each request, as they come; none for those that a stop left unmade.
 
-    def _attempt(self, requests: list[Request], *, tries: int) -> Iterator[Call]:
+        Raises NotRunnable where the adapter does, and nothing else that it raises.
+        """
+        yield from self._attempt(list(requests), tries=1, past={})
+
+    # --- one try --------------------------------------------------------------------------
+
+    def _attempt(
+        self, requests: list[Request], *, tries: int, past: dict[str, Tries]
+    ) -> Iterator[Call]:
+        """`tries`: which try of these requests it is; `past`: what those before came to."""
+        reserved: Reserved | None = None
+        rest: list[Request] = []
+        if self._purse is not None and self._account is not None:
+            reserved = self._purse.reserve(self._account, len(requests), self._stop)
+            if reserved is None:
+                self._give_up(requests, past, made=tries - 1)
+                return
+            requests, rest = requests[: reserved.calls], requests[reserved.calls :]
+        begun = self._gate.enter(self._stop) if self._gate is not None else 0.0
+        if begun is None:
+            self._settle_account(reserved, None)
+            self._give_up([*requests, *rest], past, made=tries - 1)
+            return
+        yield from self._try(requests, begun, reserved, tries=tries, past=past)
+        if rest:
+            yield from self._attempt(rest, tries=tries, past=past)
+
+    def _try(
+        self,
+        requests: list[Request],
+        begun: float,
+        reserved: Reserved | None,
+        *,
+        tries: int,
+        past: dict[str, Tries],
+    ) -> Iterator[Call]:
         open_requests = {request.id: request for request in requests}
+        spent: list[Spent] = []
+        busy = 0.0
         since = time.perf_counter()
         fault: BaseException | None = None
         try:
@@ -68,12 +152,22 @@ class Caller:
                 request = self._match(output, open_requests)
                 if request is None:
                     continue
+                seconds = time.perf_counter() - since
+                busy += seconds
+                usage = read_usage(output.usage, request.id)
+                cost = self._cost(usage, request, answered=output.answer is not None)
+                if reserved is not None:
+                    spent.append(_spent(usage, cost, answered=True))
+                before = past.get(request.id) if past else None
                 yield Call(
                     request=request,
                     output=output,
                     tries=tries,
-                    seconds=time.perf_counter() - since,
+                    seconds=seconds,
                     batch=len(requests),
+                    usage=_joined(before, usage),
+                    cost=cost if cost is None or before is None else cost + before.cost,
+                    failed_ids=() if before is None else before.ids,
                 )
                 since = time.perf_counter()
         except GeneratorExit:  # our own caller listens no longer
@@ -82,10 +176,21 @@ class Caller:
         # here, since this is never the main thread
         except BaseException as exc:
             fault = exc
+            if open_requests:
+                spent += self._remember(next(iter(open_requests.values())), fault, past)
+        finally:
+            asked = asked_wait(fault)
+            if self._gate is not None:
+                busy = busy or time.perf_counter() - since
+                self._gate.leave(begun, fault, seconds=busy, wait_s=asked)
+            self._settle_account(reserved, spent)
         left = list(open_requests.values())
+        if isinstance(fault, NotRunnable) and left:
+            self._give_up(left, past, made=tries)
+            raise fault
         if left:
             seconds = (time.perf_counter() - since) / len(left)
-            yield from self._settle(left, fault, tries=tries, seconds=seconds)
+            yield from self._settle(left, fault, asked, tries=tries, seconds=seconds, past=past)
 
     def _match(self, output: Any, open_requests: dict[str, Request]) -> Request | None:
         if not isinstance(output, Output):
@@ -99,17 +204,64 @@ class Caller:
             )
         return request
 
+    # --- what it cost ---------------------------------------------------------------------
+
+    def _cost(self, usage: Usage | None, request: Request, *, answered: bool) -> Decimal | None:
+        if usage is None and self._price is None:
+            return None
+        return cost_of(usage, self._price, form=request.form, answered=answered)
+
+    def _remember(
+        self, request: Request, fault: BaseException, past: dict[str, Tries]
+    ) -> list[Spent]:
+        """Notes what a try was billed for that failed; of a batch its first request bears it."""
+        if not isinstance(fault, CallError):
+            return []
+        usage = read_usage(getattr(fault, "usage", None), request.id)
+        name = getattr(fault, "request_id", None)
+        if usage is None and name is None:
+            return []
+        cost = None if usage is None else self._cost(usage, request, answered=False)
+        before = past.get(request.id) or Tries()
+        past[request.id] = Tries(
+            usage=_joined(before, usage),
+            cost=before.cost + (cost or 0),
+            ids=before.ids if name is None else (*before.ids, clean(str(name))),
+        )
+        return [] if usage is None else [_spent(usage, cost, answered=False)]
+
+    def _settle_account(self, reserved: Reserved | None, spent: list[Spent] | None) -> None:
+        if reserved is not None and self._purse is not None:
+            self._purse.settle(reserved, spent)
+
+    def _give_up(self, requests: list[Request], past: dict[str, Tries], *, made: int) -> None:
+        """Leaves them unmade, so that a resume makes them; what was tried was billed for."""
+        for request in requests if made else ():
+            before = past.get(request.id) or Tries()
+            self.unfinished.append(msgspec.structs.replace(before, count=made))
+
+    # --- faults ---------------------------------------------------------------------------
+
     def _settle(
-        self, left: list[Request], fault: BaseException | None, *, tries: int, seconds: float
+        self,
+        left: list[Request],
+        fault: BaseException | None,
+        asked: float | None,
+        *,
+        tries: int,
+        seconds: float,
+        past: dict[str, Tries],
     ) -> Iterator[Call]:
-        if isinstance(fault, (RateLimited, Transient)) and tries < self._limits.tries:
-            if self._wait(fault, tries):
-                yield from self._attempt(left, tries=tries + 1)
-            return  # stopped while it waited: not made, so that a resume makes it
+        if self._may_pass(fault) and tries < self._limits.tries:
+            if self._wait(asked, tries):
+                yield from self._attempt(left, tries=tries + 1, past=past)
+            else:
+                self._give_up(left, past, made=tries)
+            return
         if len(left) > 1 and not isinstance(fault, (RateLimited, TimeoutError, type(None))):
             half = len(left) // 2
             for part in (left[:half], left[half:]):
-                yield from self._attempt(part, tries=tries)
+                yield from self._attempt(part, tries=tries, past=past)
             return
         status, kind, reason = _describe(fault)
         if status == "error" and fault is not None and not isinstance(fault, CallError):
@@ -119,32 +271,70 @@ class Caller:
             )
             self._told.add(reason)
         for request in left:
+            before = past.get(request.id) or Tries()
             yield Call(
                 request=request, status=status, kind=kind, reason=reason, tries=tries,
-                seconds=seconds, batch=len(left),
+                seconds=seconds, batch=len(left), usage=before.usage,
+                cost=before.cost if before.usage else None, failed_ids=before.ids,
             )  # fmt: skip
 
-    def _wait(self, fault: CallError, tries: int) -> bool:
-        """Sleeps before another try; False when the run is being stopped."""
-        wait = self._limits.backoff_s * 2 ** (tries - 1) * random.uniform(1.0, 1.1)
-        if isinstance(fault, RateLimited) and fault.retry_after is not None:
-            wait = max(0.0, fault.retry_after)
-        deadline = time.monotonic() + min(wait, MAX_WAIT_S)
-        while (left := deadline - time.monotonic()) > 0:
-            if self._stopping():
-                return False
-            time.sleep(min(left, 0.1))
-        return not self._stopping()
+    def _may_pass(self, fault: BaseException | None) -> bool:
+        """Is it worth another try? A model on this machine that hangs would only hang again."""
+        passing = (RateLimited, Transient, TimeoutError) if self._serves else (
+            RateLimited, Transient,
+        )  # fmt: skip
+        return isinstance(fault, passing)
+
+    def _wait(self, asked: float | None, tries: int) -> bool:
+        """Waits before another try; False when the run is being stopped."""
+        if asked is not None and self._gate is not None:
+            return not self._stop.soft.is_set()  # the gate is closed for as long, to everybody
+        wait = asked
+        if wait is None:
+            wait = self._limits.backoff_s * 2 ** (tries - 1) * random.uniform(1.0, 1.1)
+        return not self._stop.soft.wait(min(wait, MAX_WAIT_S))
 
     def _outputs(self, requests: list[Request]) -> Iterator[Output]:
-        timeout = self._limits.timeout_s
-        if timeout is None:
+        if self._timeout is None:
             yield from self._adapter.generate(requests)
             return
-        yield from _within(lambda: self._adapter.generate(requests), timeout * len(requests))
+        yield from _within(
+            lambda: self._adapter.generate(requests),
+            self._timeout * len(requests),
+            grace=self._grace,
+        )
 
 
-def _within(call: Callable[[], Iterator[Output]], seconds: float) -> Iterator[Output]:
+def _read_timeout(adapter: Adapter, limits: Limits) -> float | None:
+    """Seconds a request may take: the card's limit, or the adapter's own where it has one."""
+    if limits.timeout_s is not None:
+        return limits.timeout_s
+    own = getattr(adapter, "timeout", None)  # of other authors' classes it may be a method
+    if not isinstance(own, numbers.Real) or isinstance(own, bool):
+        return None
+    return float(own) if float(own) > 0 else None
+
+
+def _ends_its_calls(adapter: Adapter) -> bool:
+    """Does it hold its calls to the limit itself? Then ours is for those that it fails to end."""
+    return (
+        getattr(adapter, "endpoint", None) is not None
+        or getattr(adapter, "timeout_s", None) is not None
+    )
+
+
+def _spent(usage: Usage | None, cost: Decimal | None, *, answered: bool) -> Spent:
+    return Spent(None if usage is None else count_tokens([usage]), cost, answered)
+
+
+def _joined(before: Tries | None, usage: Usage | None) -> tuple[Usage, ...]:
+    earlier = () if before is None else before.usage
+    return earlier if usage is None else (*earlier, usage)
+
+
+def _within(
+    call: Callable[[], Iterator[Output]], seconds: float, *, grace: float
+) -> Iterator[Output]:
     """The call's outputs, TimeoutError when they take longer in all.
 
     A thread cannot be ended from outside: one that hangs is left behind and its answers are
@@ -162,7 +352,7 @@ def _within(call: Callable[[], Iterator[Output]], seconds: float) -> Iterator[Ou
             outputs.put((None, exc))
 
     threading.Thread(target=work, daemon=True, name="model-call").start()
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + seconds + grace
     while True:
         try:
             output, end = outputs.get(timeout=max(0.0, deadline - time.monotonic()))
@@ -192,6 +382,6 @@ def _describe(fault: BaseException | None) -> tuple[Status, str, str]:
 def _words(fault: BaseException) -> str:
     """The message on one line; anyone's exception, so it may even fail to be written."""
     try:
-        return clean(" ".join(str(fault).split())[:500])
+        return clean(" ".join(str(fault).split()))[:500]  # cut last: half a key is none to `clean`
     except Exception as exc:
         return f"(its message raised {type(exc).__name__})"

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 from vgen_eval import cards
 from vgen_eval.adapters import BaseAdapter
 from vgen_eval.cards.records import ModelCard
-from vgen_eval.engine.evaluate import Reporter, Results, run_plan
+from vgen_eval.engine.evaluate import Results, run_plan
 from vgen_eval.engine.models import Model
 from vgen_eval.engine.naming import expand_tasks
 from vgen_eval.engine.pipeline import Stop
 from vgen_eval.engine.plan import make_plan
 from vgen_eval.engine.prediction_files import make_rules
 from vgen_eval.engine.predictions import Entry, Predictions, read_predictions
+from vgen_eval.engine.session import Reporter
 from vgen_eval.engine.settings import Settings
 from vgen_eval.engine.tasks import open_task
 from vgen_eval.errors import MissingData, NoPrediction, UsageError

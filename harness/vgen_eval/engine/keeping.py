@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import logging
-import math
-import numbers
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -15,10 +13,11 @@ from vgen_eval.answers import AnswerFault, clean, pack, unpack
 from vgen_eval.engine.calls import Call
 from vgen_eval.engine.plan import Job
 from vgen_eval.engine.request import Prepared
+from vgen_eval.engine.usage import sum_usage
 from vgen_eval.errors import Undecodable
 from vgen_eval.store.index import ResponseIndex
 from vgen_eval.store.run import RunStore
-from vgen_eval.types import STATUS_GROUP, Request, Status
+from vgen_eval.types import STATUS_GROUP, Output, Request, Status
 
 __all__ = ["Asked", "Hit", "Keeper"]
 
@@ -32,6 +31,9 @@ _DROPPED: Mapping[str, tuple[str, ...]] = {
     "none": ("answered", "model_failure"),
 }
 """`keep` -> groups of scored attempts whose raw answers are deleted."""
+
+_REPORTED = ("request_id", "reported_model", "reported_date")
+_PICTURES = (".png", ".jpg", ".webp", ".gif", ".bmp", ".tif")
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -48,6 +50,7 @@ class Hit(msgspec.Struct, frozen=True):
     run: str
     answer: Mapping[str, Any]
     data: bytes | None
+    flags: tuple[str, ...] = ()
 
 
 class Keeper:
@@ -76,7 +79,8 @@ class Keeper:
         data = source.get(answer) if "file" in answer else None
         if "file" in answer and data is None:
             return None
-        return Hit(self._index.name_of(source.path), answer, data)
+        flags = tuple(line.get("flags", ()))
+        return Hit(self._index.name_of(source.path), answer, data, flags)
 
     def write_hit(self, asked: Asked, hit: Hit) -> tuple[Line, Any]:
         """Writes the line of an answer taken from another run; it cost nothing."""
@@ -84,6 +88,8 @@ class Keeper:
         if hit.data is not None:
             self._store.put_file(hit.answer["file"], hit.data)
         line["answer"] = dict(hit.answer)
+        if hit.flags:
+            line["flags"] = list(hit.flags)
         line["volatile"] = {"cached": hit.run, "tries": 0, "cost_usd": 0.0}
         self._store.append_prediction(line)
         return line, self._unpack(hit.answer, hit.data)
@@ -94,9 +100,7 @@ class Keeper:
         volatile = _volatile(call)
         answer: Any = None
         if call.output is not None:
-            if call.output.source is not None:
-                line["source"] = clean(call.output.source)
-            answer = self._keep_answer(line, call.output.answer)
+            answer = self._keep_output(line, volatile, call.output)
         else:
             line["kind"] = call.kind
             # the words of a fault differ from run to run; a refusal's reason is the answer
@@ -109,12 +113,47 @@ class Keeper:
             )
         return line, answer
 
-    def _keep_answer(self, line: dict[str, Any], raw: Any) -> Any:
+    def _keep_output(self, line: dict[str, Any], volatile: dict[str, Any], output: Output) -> Any:
+        """Writes an output into its line, what came beside the answer into `volatile`."""
+        if output.source is not None:
+            line["source"] = clean(output.source)
+        flags = dict.fromkeys(_words(flag) for flag in _listed(output.flags))
+        if flags:
+            line["flags"] = list(flags)
+        answer = self._keep_answer(line, output)
+        if output.text is not None:
+            # words in the place of an answer are what the model gave
+            (volatile if line["status"] == "ok" else line).setdefault("text", _words(output.text))
+        if output.thinking is not None:
+            volatile["thinking"] = _words(output.thinking)
+        pictures = [
+            kept
+            for picture in _listed(output.pictures)
+            if (kept := self._keep_picture(line["sample"], picture)) is not None
+        ]
+        if pictures:
+            volatile["pictures"] = pictures
+        return answer
+
+    def _keep_picture(self, sample: str, picture: Any) -> dict[str, Any] | None:
+        """Keeps a picture that is evidence; None, with a line in the log, when it is none."""
+        try:
+            packed = pack("image", picture)
+            if packed.data is None or packed.suffix not in _PICTURES:
+                raise AnswerFault("undecodable", "not a picture file")
+        except AnswerFault as fault:
+            log.warning("%s: a picture beside the answer is passed over: %s", sample, fault.reason)
+            return None
+        return self._store.put(packed)
+
+    def _keep_answer(self, line: dict[str, Any], output: Output) -> Any:
+        raw = output.answer
         try:
             packed = pack(self._form, raw)
         except AnswerFault as fault:
             line["status"] = fault.status
-            line["reason"] = fault.reason
+            told = raw is None and output.reason is not None
+            line["reason"] = _words(output.reason) if told else fault.reason
             if fault.text is not None:
                 line["text"] = fault.text
             return None
@@ -152,11 +191,14 @@ class Keeper:
             return exc
 
     def tidy(self, line: Line, status: Status) -> None:
-        """Deletes the raw answer of a scored attempt where `keep` says so."""
+        """Deletes the raw answer of a scored attempt, and its evidence, where `keep` says so."""
         # what could not be scored stays under `none` too: a resume scores it without a call
-        dropped = _DROPPED[self._keep]
-        if "answer" in line and STATUS_GROUP[status] in dropped:
+        if STATUS_GROUP[status] not in _DROPPED[self._keep]:
+            return
+        if "answer" in line:
             self._store.drop(line["answer"])
+        for picture in line.get("volatile", {}).get("pictures", ()):
+            self._store.drop(picture)
 
 
 def _line(asked: Asked, status: Status) -> dict[str, Any]:
@@ -182,23 +224,27 @@ def _volatile(call: Call) -> dict[str, Any]:
         "tries": call.tries,
         "batch": call.batch,
     }
+    if call.usage:
+        facts |= sum_usage(call.usage)
+    if call.cost is not None:
+        facts["cost_usd"] = float(call.cost)
+    if call.failed_ids:
+        facts["failed_request_ids"] = list(call.failed_ids)
     output = call.output
-    if output is None:
-        return facts
-    if output.usage is not None:
-        for name in output.usage.__struct_fields__:
-            amount = getattr(output.usage, name)
-            if _is_amount(amount):
-                facts[name] = float(amount) if name == "cost_usd" else int(amount)
-            elif amount is not None:
-                log.warning("%s: usage.%s is %r: passed over", call.request.id, name, amount)
-    if output.request_id is not None:
-        facts["request_id"] = clean(str(output.request_id))
-    if output.reported_model is not None:
-        facts["reported_model"] = clean(str(output.reported_model))
+    for name in _REPORTED if output is not None else ():
+        said = getattr(output, name)
+        if said is not None:
+            facts[name] = _words(said)
     return facts
 
 
-def _is_amount(value: Any) -> bool:
-    """Records do not check their fields when they are made, and NaN is no cost."""
-    return isinstance(value, numbers.Real) and math.isfinite(value) and float(value) >= 0
+def _words(said: Any) -> str:
+    """What a service said, as JSON holds it, without keys."""
+    return clean(said if isinstance(said, str) else str(said))
+
+
+def _listed(given: Any) -> Sequence[Any]:
+    """The entries of a list; what is none stands for a list of one."""
+    if given is None or isinstance(given, (list, tuple)):
+        return given or ()
+    return [given]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from vgen_eval import cards, jsonio
 from vgen_eval.adapters import BaseAdapter, FunctionAdapter, function_card
-from vgen_eval.cards.records import ModelCard
-from vgen_eval.errors import CardError, NotRunnable, Problem, UsageError
+from vgen_eval.cards.records import ModelCard, Needs
+from vgen_eval.errors import CardError, NotRunnable, Problem, StorageError, UsageError
+from vgen_eval.secrets import redact
 from vgen_eval.types import Adapter, AnswerForm, Request
 
 if TYPE_CHECKING:
@@ -23,9 +26,13 @@ __all__ = [
     "HOME",
     "LOCAL",
     "Model",
+    "adhoc_card",
+    "build_adapter",
     "from_function",
     "is_path",
     "name_bounds",
+    "named_fault",
+    "read_options",
     "resolve_model",
 ]
 
@@ -36,6 +43,9 @@ HOME = "vgen-eval"
 """The distribution whose names a bare name means first."""
 LOCAL = "local"
 """What stands for the distribution of card files, plain functions and imported predictions."""
+
+
+NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 
 
 class Model(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,6 +59,12 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     adapter_version: str
     build: Callable[[str | None], Adapter]
     card_digest: str
+    options: Mapping[str, Any] | None = None
+    """The adapter's options that can change an answer; None: all that the card names."""
+    facts: Mapping[str, Any] = {}
+    """What of it the card leaves open and the adapter found out: part of its identity."""
+    trusted: bool = True
+    """Is what its card says the user's word, or ours? Not that of a plugin or a file."""
     reusable: bool = True
     """May its answers be taken from another run by request digest?"""
     fresh: bool = False
@@ -73,12 +89,17 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
 
     def identity(self) -> dict[str, Any]:
         """All of the model that can change an answer."""
-        return {
+        card = cards.identity(self.card)
+        if self.options is not None:
+            card.pop("options", None)
+            card |= {"options": dict(self.options)} if self.options else {}
+        found = {
             "model": self.qualified,
-            "card": cards.identity(self.card),
+            "card": card,
             "adapter": self.adapter,
             "adapter_version": self.adapter_version,
         }
+        return {**found, "facts": dict(self.facts)} if self.facts else found
 
     def identity_digest(self) -> str:
         """sha256 of the identity."""
@@ -127,9 +148,11 @@ def resolve_model(
             component = _adapter_of_that_name(name, catalog)
             if component is None:
                 raise
-            adhoc = _adhoc_card(component)
+            adhoc = adhoc_card(component, {**_as_options(overrides), **options})
             digest, distribution = cards.card_digest(adhoc), component.dist
-            return _assemble(adhoc, component, options, overrides, digest, distribution)
+            return _assemble(
+                adhoc, component, options, overrides, digest, distribution, trusted=True
+            )
         loaded = cards.load_card(head.path)
         distribution = plugin.name
     card = loaded.record
@@ -139,7 +162,16 @@ def resolve_model(
         raise NotRunnable(f"model '{name}' cannot be run: {card.reason or 'no reason given'}")
     home = HOME if distribution == LOCAL else distribution
     component = catalog.component("adapter", card.adapter, home=home)
-    return _assemble(card, component, options, overrides, loaded.card_digest, distribution)
+    return _assemble(
+        card, component, options, overrides, loaded.card_digest, distribution,
+        trusted=distribution == HOME, folder=loaded.path.parent,
+    )  # fmt: skip
+
+
+def _as_options(overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """The adapter's options among dotted card fields."""
+    prefix = "options."
+    return {k.removeprefix(prefix): v for k, v in overrides.items() if k.startswith(prefix)}
 
 
 def _adapter_of_that_name(name: str, catalog: Catalog) -> Component | None:
@@ -149,14 +181,23 @@ def _adapter_of_that_name(name: str, catalog: Catalog) -> Component | None:
         return None
 
 
-def _adhoc_card(component: Component) -> ModelCard:
+def adhoc_card(component: Component, options: Mapping[str, Any] = NO_OPTIONS) -> ModelCard:
+    """The card of an adapter that is named itself.
+
+    Its provider's key is used as long as its provider is called: another address gets none.
+    """
     forms = tuple(getattr(component.obj, "forms", ()))
     if not forms:
         raise UsageError(
             f"adapter '{component.qualified}' names no answer forms: give a model card instead"
         )
+    key_env = None if options.get("base_url") else getattr(component.obj, "key_env", None)
     return ModelCard(
-        model=component.name.lower(), adapter=component.qualified, answers=forms, licence="unknown"
+        model=component.name.lower(),
+        adapter=component.qualified,
+        answers=forms,
+        needs=Needs(extra=getattr(component.obj, "extra", None), key_env=key_env),
+        licence="unknown",
     )
 
 
@@ -167,6 +208,9 @@ def _assemble(
     overrides: Mapping[str, Any],
     digest: str,
     distribution: str,
+    *,
+    trusted: bool,
+    folder: Path | None = None,
 ) -> Model:
     changed = {f"options.{key}": value for key, value in options.items()} | dict(overrides)
     if changed:
@@ -175,12 +219,7 @@ def _assemble(
     if isinstance(seed, bool) or not isinstance(seed, int):
         raise UsageError(f"generation.seed is a whole number, {seed!r} seen")
     kind = component.obj
-    read_options = cards.convert(
-        getattr(kind, "Options", None) or BaseAdapter.Options,
-        card.options,
-        file=f"model {card.model}",
-        path="options",
-    )
+    read = read_options(kind, card, folder=folder)
     version = str(getattr(kind, "version", 1))
     if component.dist != HOME:
         version += f" of {component.dist} {component.dist_version}"
@@ -190,10 +229,60 @@ def _assemble(
         card=card,
         adapter=component.qualified,
         adapter_version=version,
-        build=lambda device: _build(kind, read_options, card, device),
+        build=lambda device: _build(kind, read, card, device),
         card_digest=digest,
+        options=cards.identity(read),
+        facts=_identify(kind, read, card),
+        trusted=trusted,
         reusable=card.role == "model",
     )
+
+
+def read_options(kind: Any, card: ModelCard, *, folder: Path | None = None) -> msgspec.Struct:
+    """The card's options as the adapter's record, CardError with every fault.
+
+    An option `folder` that is not given means the folder of the card, where there is a file of it.
+    """
+    options: msgspec.Struct = cards.convert(
+        getattr(kind, "Options", None) or BaseAdapter.Options,
+        card.options,
+        file=f"model {card.model}",
+        path="options",
+    )
+    if folder is not None and getattr(options, "folder", "") is None:
+        return msgspec.structs.replace(options, folder=str(folder.resolve()))
+    return options
+
+
+def _identify(kind: Any, options: Any, card: ModelCard) -> Mapping[str, Any]:
+    """What the adapter says of the model beyond its card; NotRunnable when it cannot say."""
+    identify = getattr(kind, "identify", None)
+    if identify is None:
+        return {}
+    with named_fault(f"model '{card.model}' cannot be identified"):
+        facts = jsonio.plain(identify(options, card), "identify")
+        if not isinstance(facts, dict):
+            raise TypeError(f"a mapping is wanted, {type(facts).__name__} given")
+        return facts
+
+
+@contextlib.contextmanager
+def named_fault(what: str) -> Iterator[None]:
+    """What an adapter raises within, SystemExit too, ends its model's run with a named cause."""
+    try:
+        yield
+    except (CardError, NotRunnable, StorageError, UsageError, KeyboardInterrupt):
+        raise
+    except BaseException as exc:
+        raise NotRunnable(
+            redact(f"{what}: {type(exc).__name__}: {exc}"), cure="see the log for the traceback"
+        ) from exc
+
+
+def build_adapter(model: Model, device: str | None) -> Adapter:
+    """The model's adapter, not loaded yet; NotRunnable when its own code fails."""
+    with named_fault(f"model '{model.name}' cannot be loaded"):
+        return model.build(device)
 
 
 def _build(kind: Any, options: Any, card: ModelCard, device: str | None) -> Adapter:

@@ -9,24 +9,28 @@ from __future__ import annotations
 import logging
 import os
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
 from vgen_eval.answers import clean
-from vgen_eval.engine.calls import Call, Caller
+from vgen_eval.engine.budget import Purse
+from vgen_eval.engine.calls import Call, Caller, Tries
 from vgen_eval.engine.channel import Channel
 from vgen_eval.engine.keeping import Asked, Hit, Keeper, Line
+from vgen_eval.engine.limits import Gate
 from vgen_eval.engine.plan import Job
 from vgen_eval.engine.request import Prepared, make_request, prepare, request_digest
 from vgen_eval.engine.scorer import score_attempt, unscored
+from vgen_eval.engine.stopping import Stop
 from vgen_eval.engine.todo import Todo, Work
 from vgen_eval.errors import BadSample, NotRunnable, NoValidTarget, VgenEvalError
 from vgen_eval.store.run import RunStore
 from vgen_eval.types import Adapter, Status
 
-__all__ = ["Pipeline", "Stop"]
+__all__ = ["Pipeline", "Stop", "count_callers"]
 
 log = logging.getLogger(__name__)
 
@@ -45,18 +49,6 @@ def _pixel_bytes(entry: Asked | _Answered) -> int:
     return pictures + int(getattr(prepared.ideal, "nbytes", 0))
 
 
-class Stop:
-    """Asked once: calls in flight are finished. Asked twice: they are dropped."""
-
-    def __init__(self) -> None:
-        self.soft = threading.Event()
-        self.hard = threading.Event()
-
-    def ask(self) -> None:
-        """Stops; the second time at once."""
-        (self.hard if self.soft.is_set() else self.soft).set()
-
-
 class _Answered(msgspec.Struct, frozen=True):
     """An attempt for the last stage: a call to write down, a hit, or a line without a score."""
 
@@ -65,6 +57,12 @@ class _Answered(msgspec.Struct, frozen=True):
     call: Call | None = None
     hit: Hit | None = None
     line: Line | None = None
+
+
+def count_callers(adapter: Adapter, job: Job) -> int:
+    """Calls at once at most: what the adapter bears, and the card allows."""
+    allowed = job.model.card.limits.concurrency or adapter.concurrency
+    return max(1, min(adapter.concurrency, allowed))
 
 
 class Pipeline:
@@ -80,17 +78,30 @@ class Pipeline:
         batch_size: int | None = None,
         stop: Stop,
         on_attempt: Callable[[str], None],
+        gate: Gate | None = None,
+        purse: Purse | None = None,
     ) -> None:
+        """`gate`: before the service that is called; `purse`: what its calls are paid from."""
         self._job = job
         self._store = store
         self._keeper = keeper
         self._workers = workers or min(4, os.cpu_count() or 1)
         self._batch_size = batch_size
-        self._stop = stop
+        self._asked_to_stop = stop
+        self._stop = Stop()  # this job's: it may end before the others
         self._on_attempt = on_attempt
+        self._gate = gate
+        self._purse = purse
+        self.calls = 0
+        """Attempts that the model was asked for."""
+        self.calling_s = 0.0
+        """Seconds from start to end, where it was asked for any."""
+        self.unfinished: list[Tries] = []
+        """Tries of attempts that were then not made."""
         self._digest = job.score_digest
         self._model_digest = job.model.identity_digest()
         self._fault: BaseException | None = None
+        self._end: NotRunnable | None = None
         self._finished = threading.Event()
         self._alive = 0
         self._lock = threading.Lock()
@@ -98,10 +109,21 @@ class Pipeline:
     def run(self, todo: Todo, adapter: Adapter | None) -> None:
         """Does what is left. Raises the first fault of the store; a stop just returns.
 
+        NotRunnable where the model cannot go on: what was in flight is finished and kept before.
         `adapter` may be None when nothing is to be generated.
         """
+        wakers = [entry.wake for entry in (self._gate, self._purse) if entry is not None]
+        started = time.monotonic()
+        try:
+            # a stop of the command is one of each job, not the other way round
+            with self._stop.heard_by(*wakers), self._asked_to_stop.heard_by(self._stop.finish):
+                self._run(todo, adapter)
+        finally:
+            self.calling_s = time.monotonic() - started if self.calls else 0.0
+
+    def _run(self, todo: Todo, adapter: Adapter | None) -> None:
         batch = max(1, min(self._batch_size or 1 << 30, adapter.max_batch)) if adapter else 1
-        callers = max(1, adapter.concurrency) if adapter else 0
+        callers = count_callers(adapter, self._job) if adapter else 0
         self._loaded: Channel[Asked] = Channel(
             max(QUEUE, 2 * batch), producers=1, weight=_pixel_bytes, most=QUEUE_BYTES
         )
@@ -114,19 +136,41 @@ class Pipeline:
         )
         stages: list[tuple[str, Callable[[], None]]] = [("load", lambda: self._load(todo))]
         if adapter is not None:
-            caller = Caller(adapter, self._job.model.card.limits, stopping=self._stop.soft.is_set)
+            caller = self._caller(adapter)
+            self.unfinished = caller.unfinished
             stages += [("generate", lambda: self._generate(caller, batch))] * callers
         stages += [("score", self._score)] * self._workers
         self._alive = len(stages)
         for name, body in stages:
             threading.Thread(target=self._guard, args=(body,), name=name, daemon=True).start()
         while not self._finished.wait(0.2):
-            if self._stop.hard.is_set():
+            if self._asked_to_stop.hard.is_set():
                 self._abort()
                 self._finished.wait(1.0)  # the last stage finishes the line it is writing
                 return
-        if self._fault is not None:
-            raise self._fault
+        fault = self._fault or self._end
+        if fault is not None:
+            raise fault
+
+    def _caller(self, adapter: Adapter) -> Caller:
+        card = self._job.model.card
+        account = None
+        if self._purse is not None:
+            serves = getattr(adapter, "endpoint", None) is not None
+            account = self._purse.open_account(
+                card,
+                self._job.codec.answer.form,
+                charges=serves or card.needs.key_env is not None,
+            )
+        return Caller(
+            adapter,
+            card.limits,
+            price=card.price,
+            stop=self._stop,
+            gate=self._gate,
+            purse=self._purse,
+            account=account,
+        )
 
     def _guard(self, body: Callable[[], None]) -> None:
         """Runs one thread of a stage; what it raises stops the others."""
@@ -222,13 +266,29 @@ class Pipeline:
             while asked := self._loaded.take(batch):
                 if self._stop.soft.is_set():
                     continue  # loaded, but not to be asked any more
-                by_id = {entry.request.id: entry for entry in asked}
-                for call in caller([entry.request for entry in asked]):
-                    entry = by_id[call.request.id]
-                    if not self._answered.put(_Answered(entry.prepared, asked=entry, call=call)):
-                        return
+                if not self._ask_model(caller, asked):
+                    return
         finally:
             self._answered.done()
+
+    def _ask_model(self, caller: Caller, asked: list[Asked]) -> bool:
+        """Sends what the calls come to on; False when the pipeline was aborted."""
+        by_id = {entry.request.id: entry for entry in asked}
+        called = 0
+        try:
+            for call in caller([entry.request for entry in asked]):
+                called += 1
+                entry = by_id[call.request.id]
+                if not self._answered.put(_Answered(entry.prepared, asked=entry, call=call)):
+                    return False
+        except NotRunnable as exc:
+            with self._lock:
+                self._end = self._end or exc
+            self._stop.finish()
+        finally:
+            with self._lock:
+                self.calls += called
+        return True
 
     # --- stage 3: write down, decode, score -----------------------------------------------
 

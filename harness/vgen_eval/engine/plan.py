@@ -11,6 +11,7 @@ import msgspec
 from vgen_eval import cards, jsonio
 from vgen_eval.engine.models import BOUNDS, Model, name_bounds, resolve_model
 from vgen_eval.engine.naming import TaskRef, expand_tasks
+from vgen_eval.engine.pricing import has_price
 from vgen_eval.engine.selection import select
 from vgen_eval.engine.settings import Settings
 from vgen_eval.engine.tasks import Codec, Task, open_task
@@ -102,6 +103,7 @@ def make_plan(settings: Settings, catalog: Catalog, models: Sequence[Model] = ()
         ),
     ]
     _check_distinct(models)
+    _check_prices(models, settings)
     if not models:
         raise UsageError("no model given", cure="--model NAME; `vgen-eval list models` shows them")
     if settings.samples and settings.limit is not None:
@@ -161,6 +163,19 @@ def _check_distinct(models: Sequence[Model]) -> None:
                 cure="ask for one of them, or run plain functions one by one with a model_name",
             )
         seen.add(digest)
+
+
+def _check_prices(models: Sequence[Model], settings: Settings) -> None:
+    """A money budget over calls that are paid for and whose price nobody named cannot be kept."""
+    for model in models if settings.max_cost is not None else ():
+        card = model.card
+        if card.needs.key_env is None or card.role in BOUNDS or has_price(card.price):
+            continue
+        field = "per_image_usd" if "image" in card.answers else "per_million_output_usd"
+        raise UsageError(
+            f"--max-cost: the card of '{model.name}' names no price",
+            cure=f"--set price.{field}=...; or --max-calls, which needs none",
+        )
 
 
 def _split_overrides(

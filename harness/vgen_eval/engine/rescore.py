@@ -11,17 +11,17 @@ import msgspec
 
 from vgen_eval import cards
 from vgen_eval.cards.records import ModelCard, TaskCard
-from vgen_eval.engine.evaluate import Reporter, Silent
 from vgen_eval.engine.keeping import Keeper
 from vgen_eval.engine.models import Model
 from vgen_eval.engine.naming import TaskRef
 from vgen_eval.engine.pipeline import Pipeline, Stop
 from vgen_eval.engine.plan import Job
+from vgen_eval.engine.session import Reporter, Silent
 from vgen_eval.engine.tasks import open_task
 from vgen_eval.engine.todo import Rescoring
 from vgen_eval.errors import NotRunnable, UsageError
 from vgen_eval.pairing import Unpaired, pair
-from vgen_eval.results.build import RUN_SCHEMA, build_card
+from vgen_eval.results.build import RUN_SCHEMA, Sitting, build_card
 from vgen_eval.results.card import Bound, ResultCard, read_card, write_card
 from vgen_eval.store.run import RunStore
 from vgen_eval.types import Adapter
@@ -65,6 +65,8 @@ def reopen(path: Path, catalog: Catalog, *, data_root: str | None = None) -> Job
             adapter_version=identity["adapter_version"],
             build=_no_adapter,
             card_digest=cards.card_digest(model_card),
+            facts=identity.get("facts", {}),
+            options=identity["card"].get("options", {}),
             reusable=False,
         )
         overrides = {
@@ -152,7 +154,7 @@ def rescore(
         store.end_rescore(job.score_digest)
         card = build_card(
             job, store, results_folder(job), catalog=catalog, bounds=_old_bounds(path),
-            wall_s=time.monotonic() - started,
+            sitting=Sitting(wall_s=time.monotonic() - started),
         )  # fmt: skip
         write_card(path, card)
     finally:

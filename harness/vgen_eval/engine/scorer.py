@@ -74,7 +74,8 @@ def score_attempt(
         if digest is not None:
             record["sha256"] = digest
         record["statistics"], record["values"], flags = _measure(task, prediction, sample)
-        record["flags"] = jsonio.plain(list(dict.fromkeys([*prediction.flags, *flags])), "flags")
+        flags = [*line.get("flags", ()), *prediction.flags, *flags]
+        record["flags"] = jsonio.plain(list(dict.fromkeys(flags)), "flags")
         return record
     except NoValidTarget as exc:
         return unscored(line, "no_valid_target", clean(exc.what))

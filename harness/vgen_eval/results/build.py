@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import os
-import platform
-import sys
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,22 +9,39 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from vgen_eval import cards
-from vgen_eval._version import __version__
 from vgen_eval.conformance import short_record
+from vgen_eval.engine.calls import Tries
 from vgen_eval.engine.models import HOME, LOCAL
 from vgen_eval.engine.plan import Job
 from vgen_eval.engine.settings import Settings
 from vgen_eval.errors import NotRunnable
+from vgen_eval.machine import hardware, now, peak_memory_mb, versions
 from vgen_eval.results.card import Bound, ResultCard, read_card
 from vgen_eval.results.summarise import summarise
+from vgen_eval.results.tally import Tally
+from vgen_eval.store.journal import read_lines
 from vgen_eval.store.run import RunStore
 
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog, Plugin
 
-__all__ = ["RUN_SCHEMA", "build_card", "describe_run"]
+__all__ = ["RUN_SCHEMA", "Sitting", "build_card", "describe_run"]
 
 RUN_SCHEMA = 1
+
+
+class Sitting(msgspec.Struct, frozen=True, kw_only=True):
+    """What one process did for a run, which may take several."""
+
+    wall_s: float = 0.0
+    device: str | None = None
+    endpoint: str | None = None
+    """The service that was called."""
+    calls: int = 0
+    """Attempts that the model was asked for, and the seconds from start to end of that."""
+    calling_s: float = 0.0
+    unfinished: tuple[Tries, ...] = ()
+    """Tries of attempts that were then not made."""
 
 
 def describe_run(job: Job, settings: Settings) -> dict[str, Any]:
@@ -59,9 +71,9 @@ def describe_run(job: Job, settings: Settings) -> dict[str, Any]:
             for key, value in msgspec.to_builtins(settings).items()
             if key in ("set", "model_args", "data_root", "keep", "device", "batch_size")
         },
-        "versions": _versions(),
-        "hardware": _hardware(),
-        "created": _now(),
+        "versions": versions(),
+        "hardware": hardware(),
+        "created": now(),
     }
 
 
@@ -72,11 +84,10 @@ def build_card(
     *,
     catalog: Catalog,
     bounds: Mapping[str, Bound | None],
-    wall_s: float,
-    device: str | None = None,
+    sitting: Sitting,
     unknown_ids: Sequence[str] = (),
 ) -> ResultCard:
-    """The result card of a run, from its scores file; `wall_s` is what this sitting took."""
+    """The result card of a run, from its scores file; `sitting` is what was done just now."""
     scores, counts = summarise(job, store, unknown_ids=unknown_ids)
     return ResultCard(
         run=str(job.path.relative_to(results)),
@@ -103,9 +114,9 @@ def build_card(
             "attempts": job.attempts,
         },
         plugins=_plugins(job, catalog, results),
-        versions=_versions(),
-        hardware=_hardware(),
-        volatile=_volatile(job, store, wall_s=wall_s, device=device),
+        versions=versions(),
+        hardware=hardware(),
+        volatile=_volatile(job, store, sitting),
     )
 
 
@@ -153,6 +164,7 @@ def _model_info(job: Job) -> dict[str, Any]:
         "adapter": model.adapter,
         "adapter_version": model.adapter_version,
         **{key: card[key] for key in kept},
+        "facts": dict(model.facts),
         "card_digest": model.card_digest,
         "identity_digest": model.identity_digest(),
     }
@@ -195,92 +207,29 @@ def _conformance(results: Path, plugin: Plugin) -> Mapping[str, Any]:
     return {} if record is None else {"conformance": record}
 
 
-@functools.cache
-def _versions() -> dict[str, str]:
-    from importlib.metadata import PackageNotFoundError, version
-
-    found = {"vgen-eval": __version__, "python": platform.python_version()}
-    names = (
-        "numpy", "opencv-python-headless", "scikit-image", "Pillow", "msgspec",
-        "torch", "diffusers", "transformers",
-    )  # fmt: skip
-    for name in names:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
-
-
-@functools.cache
-def _hardware() -> dict[str, Any]:
-    memory = None
-    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
-        memory = round(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30, 1)
-    return {
-        "system": platform.system(),
-        "machine": platform.machine(),
-        "processor": _processor(),
-        "cores": os.cpu_count(),
-        "memory_gib": memory,
-    }
-
-
-def _processor() -> str:
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return platform.processor()
-
-
-def _now() -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-
-
-def _peak_memory_mb() -> float | None:
-    try:  # what getrusage says may be the peak of the process that started this one
-        for line in Path("/proc/self/status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return round(int(line.split()[1]) / 2**10, 1)
-    except OSError:
-        pass
-    try:
-        import resource
-    except ImportError:  # Windows
-        return None
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return round(peak / (2**20 if sys.platform == "darwin" else 2**10), 1)
-
-
-def _volatile(job: Job, store: RunStore, *, wall_s: float, device: str | None) -> dict[str, Any]:
-    """What the run took: `wall_s` now, added to what earlier sittings took."""
+def _volatile(job: Job, store: RunStore, sitting: Sitting) -> dict[str, Any]:
+    """What the run took: in its lines, and in the sittings before and now."""
     try:
         before = read_card(job.path).volatile
     except NotRunnable:
         before = {}
-    peaks = [peak for peak in (before.get("peak_memory_mb"), _peak_memory_mb()) if peak]
-    costs: list[float] = []
-    busy = 0.0
-    timed = tries = reused = 0
-    for line in store.predictions(job.rows()):
-        fact = line.get("volatile", {})
-        if fact.get("cost_usd") is not None:
-            costs.append(fact["cost_usd"])
-        busy += fact.get("seconds", 0.0)
-        timed += "seconds" in fact
-        tries += fact.get("tries", 0)
-        reused += "cached" in fact
+    peaks = [peak for peak in (before.get("peak_memory_mb"), peak_memory_mb()) if peak]
+    endpoint = sitting.endpoint or before.get("endpoint")
+    tally = Tally(serves=endpoint is not None, unfinished=before.get("unfinished", {}))
+    for tries in sitting.unfinished:
+        tally.add_unfinished(tries)
+    for _, line in read_lines(store.predictions_path):  # superseded ones were paid for as well
+        tally.add(line)
+    earlier = before.get("calling", {})
+    calls = earlier.get("calls", 0) + sitting.calls
+    seconds = earlier.get("seconds", 0.0) + sitting.calling_s
     return {
-        "finished": _now(),
-        "wall_s": round(before.get("wall_s", 0.0) + wall_s, 3),
-        "model_s": round(busy, 3),
-        "images_per_minute": round(60 * timed / busy, 2) if busy > 0 else None,
+        "finished": now(),
+        "wall_s": round(before.get("wall_s", 0.0) + sitting.wall_s, 3),
+        "calling": {"calls": calls, "seconds": round(seconds, 3)},
+        "calls_per_minute": round(60 * calls / seconds, 2) if seconds > 0 else None,
+        **tally.record(),
         "peak_memory_mb": max(peaks, default=None),
-        "cost_usd": round(sum(costs), 6) if costs else None,
-        "tries": tries,
-        "reused": reused,
-        "device": device,
+        "device": sitting.device,
+        "endpoint": endpoint,
     }

@@ -24,7 +24,7 @@ __all__ = [
     "write_card",
 ]
 
-SCHEMA_VERSION = "1.0"
+SCHEMA_VERSION = "1.1"
 """Raised in its second part when optional fields are added, in its first never in silence."""
 
 
@@ -107,7 +107,10 @@ class ResultCard(msgspec.Struct, frozen=True, kw_only=True):
     ]
     model_info: Annotated[
         Mapping[str, Any],
-        _doc("Distribution, role, adapter, checkpoint, settings, licence, exposure, digests."),
+        _doc(
+            "Distribution, role, adapter, checkpoint, settings, licence, exposure, digests; facts: "
+            "what the adapter found out of the model."
+        ),
     ]
     dataset_info: Annotated[Mapping[str, Any], _doc("Reader, revision, fingerprint, licence.")]
     selection: Annotated[Mapping[str, Any], _doc("Subset rule, number of samples, attempts.")]
@@ -117,7 +120,12 @@ class ResultCard(msgspec.Struct, frozen=True, kw_only=True):
     ]
     versions: Annotated[Mapping[str, str], _doc("Harness, Python and libraries.")]
     hardware: Annotated[Mapping[str, Any], _doc("Machine, processor, cores, memory.")]
-    volatile: Annotated[Mapping[str, Any], _doc("Wall time, images per minute, peak memory, cost.")]
+    volatile: Annotated[
+        Mapping[str, Any],
+        _doc(
+            "Calls, tries, usage, cost, rates, latency, peak memory, models as services name them."
+        ),
+    ]
 
     def __repr__(self) -> str:
         counts = self.counts

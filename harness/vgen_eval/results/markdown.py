@@ -43,7 +43,7 @@ def render(card: ResultCard) -> str:
         _section("Plugins", _plugins(card.plugins)),
         _section("Versions", _pairs(card.versions)),
         _section("Hardware", _pairs(card.hardware)),
-        _section("This time (may differ between equal runs)", _pairs(card.volatile)),
+        _section("What it took (may differ between equal runs)", _taken(card.volatile)),
         f"Run: `{plain(card.run)}`  \nContent digest: `{card.content_digest}`  \n"
         f"Schema: result card {card.schema_version}\n",
     ]
@@ -198,6 +198,51 @@ def _conformance(record: Mapping[str, Any]) -> str:
         f"{record['passed']} checks passed, {record['failed']} failed{names}, "
         f"{record['skipped']} skipped, {plain(record['checked'])}{state}"
     )
+
+
+_TOLD = (
+    "calling", "calls", "calls_per_minute", "cost_usd", "endpoint", "images_per_minute",
+    "latency_s", "model_s", "reported_dates", "reported_models", "reused", "tries", "unfinished",
+    "unpriced", "usage",
+)  # fmt: skip
+
+
+def _taken(volatile: Mapping[str, Any]) -> str:
+    """Calls, cost, throughput and latency, each for itself; then whatever else was noted."""
+    took = {name: volatile.get(name) for name in _TOLD}
+    lines = []
+    if took["calls"] is not None:
+        lines.append(f"calls: {took['calls']:,} answered or failed, in {took['tries']:,} tries")
+    if took["reused"]:
+        lines.append(f"answers taken from other runs: {took['reused']:,}")
+    if took["usage"]:
+        lines.append(f"usage: {', '.join(f'{k} {v:,}' for k, v in took['usage'].items())}")
+    if took["cost_usd"] is not None:
+        some = f"; {took['unpriced']:,} answers of unknown cost" if took["unpriced"] else ""
+        lines.append(f"cost: ${took['cost_usd']:,.6g}{some}")
+    lines += _rates(took)
+    for name, what in (("reported_models", "model"), ("reported_dates", "date")):
+        said = [f"{entry[what]} ({entry['answers']:,} answers)" for entry in took[name] or ()]
+        if said:
+            lines.append(f"{what} as the service reports it: {', '.join(said)}")
+    told = "".join(f"- {plain(line)}\n" for line in lines)
+    return told + _pairs(volatile, leave=_TOLD)
+
+
+def _rates(took: Mapping[str, Any]) -> list[str]:
+    """Throughput, by the clock and of the model alone; latency of a service beside it."""
+    lines = []
+    if took["calls_per_minute"]:
+        over = took["calling"]["seconds"]
+        lines.append(f"throughput: {took['calls_per_minute']:,} calls a minute over {over:,} s")
+    if took["images_per_minute"]:
+        lines.append(
+            f"model time: {took['model_s']:,} s in all, {took['images_per_minute']:,} a minute"
+        )
+    if took["latency_s"]:
+        ranks = ", ".join(f"{name} {seconds:g} s" for name, seconds in took["latency_s"].items())
+        lines.append(f"latency of an answer of {took['endpoint']}, one call at a time: {ranks}")
+    return lines
 
 
 def _pairs(mapping: Mapping[str, Any], *, leave: Sequence[str] = ()) -> str:

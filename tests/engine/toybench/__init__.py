@@ -11,7 +11,7 @@ _PARTS = "toybench.parts"
 
 @hookimpl
 def vgen_adapters() -> Mapping[str, str]:
-    return {"teller": f"{_PARTS}:Teller"}
+    return {"teller": f"{_PARTS}:Teller", "service": "toybench.service:Service"}
 
 
 @hookimpl

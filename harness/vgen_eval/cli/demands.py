@@ -1,0 +1,98 @@
+"""What the models of a plan want of this machine and of its user: keys, extras, environments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from vgen_eval.cli.extras import missing_of
+from vgen_eval.engine.models import Model, build_adapter
+from vgen_eval.engine.trust import Demands, demands_of
+from vgen_eval.errors import NotRunnable
+
+if TYPE_CHECKING:
+    from vgen_eval.engine.plan import Plan
+    from vgen_eval.engine.settings import Settings
+
+__all__ = ["Wanted", "ask_demands"]
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """One model's."""
+
+    model: Model
+    demands: Demands
+    endpoint: str | None
+    extra: str | None
+    """The extra that it needs and that is not here."""
+    fault: str | None
+    """Why its adapter cannot even be built."""
+
+    @property
+    def is_paid(self) -> bool:
+        """Does somebody else do the work, who may want money?"""
+        return self.endpoint is not None or self.model.card.needs.key_env is not None
+
+    @property
+    def missing_names(self) -> list[str]:
+        """Variables, extras and permissions that are wanting, by name."""
+        found = [self.model.missing_key] if self.model.missing_key else []
+        if self.extra is not None:
+            found.append(f"vgen-eval[{self.extra}]")
+        if not self.demands.host_allowed:
+            found.append(f"--allow-host {self.demands.host}")
+        if not self.demands.environment_allowed:
+            found.append("--allow-env")
+        return found
+
+    @property
+    def missing(self) -> Iterator[str]:
+        """The same with the cures, for people."""
+        if self.model.missing_key:
+            yield f"{self.model.missing_key} is not set"
+        if self.extra is not None:
+            yield f"the extra '{self.extra}': pip install 'vgen-eval[{self.extra}]'"
+        if not self.demands.host_allowed:
+            yield f"the word that {self.demands.host} may have it: --allow-host {self.demands.host}"
+        if not self.demands.environment_allowed:
+            yield "the word that it may build an environment: --allow-env"
+        if self.fault is not None:
+            yield self.fault
+
+    def lines(self) -> Iterator[str]:
+        """Where keys go and what would be built, for people."""
+        demands = self.demands
+        if demands.host is not None:
+            yield f"{self.model.name}: sends the key in {demands.key_env} to {demands.host}"
+        if demands.environment:
+            yield f"{self.model.name}: builds an environment of {', '.join(demands.environment)}"
+
+    def record(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "model": self.model.qualified,
+            "endpoint": self.endpoint,
+            **msgspec.to_builtins(self.demands),
+            "missing_extra": self.extra,
+            "fault": self.fault,
+        }
+
+
+def ask_demands(plan: Plan, settings: Settings) -> dict[int, Wanted]:
+    """id of a model -> what it wants; its adapter is built for that, and not loaded."""
+    models = {id(job.model): job.model for job in plan.jobs}
+    return {key: _ask(model, settings) for key, model in models.items()}
+
+
+def _ask(model: Model, settings: Settings) -> Wanted:
+    extra = model.card.needs.extra
+    lacking = extra if extra is not None and missing_of(extra) else None
+    try:
+        adapter = build_adapter(model, settings.device)
+    except NotRunnable as exc:
+        fault = f"{exc.what} ({exc.cure})" if exc.cure else exc.what
+        return Wanted(model, Demands(), None, lacking, fault)
+    endpoint = getattr(adapter, "endpoint", None)
+    return Wanted(model, demands_of(model, adapter, settings), endpoint, lacking, None)

@@ -1,0 +1,264 @@
+"""Runs jobs one after the other, ceiling and floor beside each, a card when each ends."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
+
+from vgen_eval.engine.budget import Purse
+from vgen_eval.engine.keeping import Keeper
+from vgen_eval.engine.limits import Gate
+from vgen_eval.engine.models import BOUNDS, HOME, Model, build_adapter, named_fault
+from vgen_eval.engine.pipeline import Pipeline, Stop, count_callers
+from vgen_eval.engine.plan import Job, Plan
+from vgen_eval.engine.settings import Settings
+from vgen_eval.engine.todo import Todo
+from vgen_eval.engine.trust import refuse
+from vgen_eval.errors import NotRunnable, RunLocked
+from vgen_eval.results.build import Sitting, build_card, describe_run
+from vgen_eval.results.card import Bound, ResultCard, read_card, write_card
+from vgen_eval.store.index import ResponseIndex
+from vgen_eval.store.run import RunStore
+from vgen_eval.types import Adapter
+
+if TYPE_CHECKING:
+    from vgen_eval.plugins import Catalog
+
+__all__ = ["Reporter", "Session", "Silent"]
+
+log = logging.getLogger(__name__)
+
+BOUND_WAIT_S = 60.0
+"""How long to wait for a ceiling or floor that another process is making."""
+
+
+class Reporter(Protocol):
+    """Told what happens while a plan runs; `attempt` comes from several threads."""
+
+    def plan(self, plan: Plan) -> None:
+        """The plan is made and about to be run."""
+
+    def job_start(self, job: Job, finished: int) -> None:
+        """A run begins; `finished` of its attempts are there already."""
+
+    def attempt(self, job: Job, status: str) -> None:
+        """An attempt is scored."""
+
+    def job_end(self, job: Job, card: ResultCard) -> None:
+        """A run has its card."""
+
+
+class Silent:
+    """A reporter that says nothing."""
+
+    def plan(self, plan: Plan) -> None: ...
+    def job_start(self, job: Job, finished: int) -> None: ...
+    def attempt(self, job: Job, status: str) -> None: ...
+    def job_end(self, job: Job, card: ResultCard) -> None: ...
+
+
+class Session:
+    """What the jobs of a plan share: response index, loaded adapter, gates and purse."""
+
+    def __init__(
+        self, settings: Settings, catalog: Catalog, reporter: Reporter, stop: Stop
+    ) -> None:
+        self.settings = settings
+        # of what was asked, ceiling and floor follow what is said of the protocol alone
+        protocol = {k: v for k, v in settings.set.items() if k.startswith("protocol.")}
+        self._bare = msgspec.structs.replace(settings, set=protocol, model_args={})
+        self.catalog = catalog
+        self.reporter = reporter
+        self.stop = stop
+        self.results = Path(settings.output)
+        self.index = ResponseIndex(self.results)
+        self.purse = Purse.of(settings, stop)
+        self._gates: dict[tuple[str, str | None], Gate] = {}
+        self._loaded: tuple[Model, Adapter] | None = None
+        self._bounds: dict[Path, Bound] = {}
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._unload()
+        self.index.close()
+
+    # --- adapters -------------------------------------------------------------------------
+
+    def _adapter(self, model: Model) -> Adapter:
+        """The model's adapter, loaded; one at a time stays in memory."""
+        if self._loaded is not None and self._loaded[0] is model:
+            return self._loaded[1]
+        self._unload()
+        adapter = build_adapter(model, self.settings.device)
+        refuse(model, adapter, self.settings)
+        load = getattr(adapter, "load", None)
+        if load is not None:
+            with named_fault(f"model '{model.name}' cannot be loaded"):
+                load()
+            refuse(model, adapter, self.settings)  # it may know its service only now
+        self._loaded = (model, adapter)
+        return adapter
+
+    def _gate(self, job: Job, adapter: Adapter) -> Gate | None:
+        """The gate that the job's calls go through; None where nothing is limited.
+
+        Jobs that call one host with one key share it, and what it found out.
+        """
+        card = job.model.card
+        endpoint = getattr(adapter, "endpoint", None)
+        if endpoint is None and card.limits.per_minute is None:
+            return None  # as many threads call as there may be calls
+        key = (endpoint or f" {job.model.identity_digest()}", card.needs.key_env)
+        gate = self._gates.setdefault(key, Gate())
+        gate.begin(
+            most=count_callers(adapter, job),
+            per_minute=card.limits.per_minute,
+            adapts=endpoint is not None,
+        )
+        return gate
+
+    def _purse(self, job: Job) -> Purse | None:
+        """The purse that the job's calls are paid from: ceiling, floor and baselines are free."""
+        card, own = job.model.card, job.model.distribution == HOME
+        free = card.role in BOUNDS or (own and card.availability == "code")
+        return None if free else self.purse
+
+    def _unload(self) -> None:
+        if self._loaded is None:
+            return
+        (model, adapter), self._loaded = self._loaded, None
+        if self.stop.hard.is_set():
+            return  # a call may still be running inside it
+        try:
+            close = getattr(adapter, "close", None)
+            if close is not None:
+                close()
+        except KeyboardInterrupt:
+            raise
+        except BaseException:
+            log.exception("model '%s': close failed", model.name)
+
+    # --- one job --------------------------------------------------------------------------
+
+    def run(self, job: Job, *, unknown_ids: Sequence[str] = ()) -> ResultCard:
+        """Runs a job and its bounds, and writes its card."""
+        bounds = {
+            role: self._bound(companion)
+            for role, companion in (("ceiling", job.ceiling), ("floor", job.floor))
+            if companion is not None
+        }
+        return self._run(job, report=True, bounds=bounds, unknown_ids=unknown_ids)
+
+    def _bound(self, job: Job) -> Bound | None:
+        """The primary value of the ceiling or floor; its run is made once, or found complete."""
+        if job.path not in self._bounds:
+            card = self._finished_card(job) or self._make_bound(job)
+            if card is None:
+                return None
+            self._bounds[job.path] = Bound(
+                model=job.model.name, run=card.run, metric=card.primary, value=card.score().value
+            )
+        return self._bounds[job.path]
+
+    def _make_bound(self, job: Job) -> ResultCard | None:
+        """Runs the ceiling or floor, or waits while another process does."""
+        deadline = time.monotonic() + BOUND_WAIT_S
+        while not self.stop.soft.is_set():
+            try:
+                card = self._run(job, report=False, bounds={})
+            except RunLocked as exc:
+                if time.monotonic() > deadline:
+                    log.warning("no %s for %s: %s", job.model.card.role, job.task.ref.label, exc)
+                    return None
+                time.sleep(0.2)
+            except NotRunnable as exc:
+                log.warning("no %s for %s: %s", job.model.card.role, job.task.ref.label, exc.what)
+                return None
+            else:
+                return card if card.complete else None
+        return None
+
+    def _finished_card(self, job: Job) -> ResultCard | None:
+        """The card of a run that is complete under today's decoders and metrics."""
+        try:
+            card = read_card(job.path)
+        except NotRunnable:
+            return None
+        same = card.protocol_info.get("score_digest") == job.score_digest
+        return card if card.complete and same else None
+
+    def _run(
+        self, job: Job, *, report: bool, bounds: Mapping[str, Bound | None],
+        unknown_ids: Sequence[str] = (),
+    ) -> ResultCard:  # fmt: skip
+        reporter = self.reporter if report else Silent()
+        store = RunStore(job.path)
+        store.lock()
+        started = time.monotonic()
+        fault: NotRunnable | None = None
+        try:
+            existed = store.has_record()
+            if not existed:
+                store.write_record(describe_run(job, self.settings if report else self._bare))
+            todo = Todo(job, store, retry=self.settings.retry_failed)
+            reporter.job_start(job, todo.finished)
+            sitting = Sitting(device=self.settings.device)
+            if todo and not self.stop.soft.is_set():
+                sitting, fault = self._do(job, store, todo, reporter)
+            del todo  # some 8 MB at 100,000 samples, and the card needs its own
+            if fault is not None and not (existed or store.predictions_path.exists()):
+                raise fault
+            sitting = msgspec.structs.replace(sitting, wall_s=time.monotonic() - started)
+            card = build_card(
+                job, store, self.results, catalog=self.catalog, bounds=bounds,
+                sitting=sitting, unknown_ids=unknown_ids,
+            )  # fmt: skip
+            write_card(job.path, card)
+        finally:
+            store.close()
+        reporter.job_end(job, card)
+        if fault is not None:
+            raise fault
+        return card
+
+    def _do(
+        self, job: Job, store: RunStore, todo: Todo, reporter: Reporter
+    ) -> tuple[Sitting, NotRunnable | None]:
+        """Makes what is left of a run: what that took, and why it could not go on, if so."""
+        adapter: Adapter | None = None
+        pipeline: Pipeline | None = None
+        fault: NotRunnable | None = None
+        try:
+            adapter = self._adapter(job.model) if todo.needs_model else None
+            pipeline = Pipeline(
+                job,
+                store,
+                Keeper(job, store, self.index, self.settings.keep, reuse=not self.settings.fresh),
+                workers=self.settings.workers,
+                batch_size=self.settings.batch_size,
+                stop=self.stop,
+                on_attempt=lambda status: reporter.attempt(job, status),
+                gate=None if adapter is None else self._gate(job, adapter),
+                purse=self._purse(job),
+            )
+            pipeline.run(todo, adapter)
+        except NotRunnable as exc:
+            fault = exc
+        finally:
+            self.index.flush()
+        sitting = Sitting(device=self.settings.device, endpoint=getattr(adapter, "endpoint", None))
+        if pipeline is not None:
+            sitting = msgspec.structs.replace(
+                sitting,
+                calls=pipeline.calls,
+                calling_s=pipeline.calling_s,
+                unfinished=tuple(pipeline.unfinished),
+            )
+        return sitting, fault

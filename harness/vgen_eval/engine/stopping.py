@@ -1,0 +1,48 @@
+"""How a run is asked to stop: once for its calls in flight to be finished, twice to drop them."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+
+__all__ = ["Stop"]
+
+
+class Stop:
+    """Asked once: calls in flight are finished. Asked twice: they are dropped."""
+
+    def __init__(self) -> None:
+        self.soft = threading.Event()
+        self.hard = threading.Event()
+        self._asked = False
+        self._listeners: list[Callable[[], None]] = []
+
+    def ask(self) -> None:
+        """Stops; the second time at once."""
+        if self._asked:
+            self.hard.set()
+        self._asked = True
+        self.finish()
+
+    def finish(self) -> None:
+        """Stops once the calls in flight are over, however often it is said."""
+        self.soft.set()
+        for listener in tuple(self._listeners):
+            listener()
+
+    @contextlib.contextmanager
+    def heard_by(self, *listeners: Callable[[], None]) -> Iterator[None]:
+        """Within, these are called when it is asked; at once when that was before.
+
+        They may be called in a signal handler: they set flags and wake others, and wait for none.
+        """
+        self._listeners += listeners
+        try:
+            if self.soft.is_set():
+                for listener in listeners:
+                    listener()
+            yield
+        finally:
+            for listener in listeners:
+                self._listeners.remove(listener)

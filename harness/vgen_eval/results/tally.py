@@ -1,0 +1,107 @@
+"""What a run took, from its lines: calls, tries, tokens, cost to the last digit, latencies."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from vgen_eval.engine.calls import Tries
+from vgen_eval.engine.pricing import add_up
+from vgen_eval.engine.usage import AMOUNTS, sum_usage
+
+__all__ = ["Tally"]
+
+PERCENTILES = (50, 90, 99)
+
+
+class Tally:
+    """Adds lines up; tries of attempts that were then not made are in no line and come apart."""
+
+    def __init__(self, *, serves: bool, unfinished: Mapping[str, Any]) -> None:
+        """`serves`: does a service answer, so that latencies say something of it?
+
+        `unfinished`: what the card before this one has of such tries.
+        """
+        self._serves = serves
+        self._unfinished = unfinished
+        self._cost = Decimal(0)
+        self._costs = self._unpriced = 0
+        self._usage: dict[str, int | float] = {}
+        self._busy = 0.0
+        self._calls = self._tries = self._reused = 0
+        self._latencies = array("d")
+        self._models: dict[str, int] = {}
+        self._dates: dict[str, int] = {}
+
+    def add_unfinished(self, tries: Tries) -> None:
+        """Takes in what was tried of an attempt in this sitting and came to nothing."""
+        before = self._unfinished
+        usage = dict(before.get("usage", {}))
+        for name, amount in sum_usage(tries.usage).items():
+            usage[name] = usage.get(name, 0) + amount
+        self._unfinished = {
+            "tries": before.get("tries", 0) + tries.count,
+            "cost_usd": float(add_up([before.get("cost_usd", 0.0)]) + tries.cost),
+            "usage": usage,
+        }
+
+    def add(self, line: Mapping[str, Any]) -> None:
+        """Takes in a prediction line."""
+        facts = line.get("volatile", {})
+        self._tries += facts.get("tries", 0)
+        self._reused += "cached" in facts
+        cost = facts.get("cost_usd")
+        if cost is not None:
+            self._cost += Decimal(repr(cost))
+            self._costs += 1
+        seconds = facts.get("seconds")
+        if seconds is None:
+            return
+        self._calls += 1
+        self._busy += seconds
+        answered = "kind" not in line
+        self._unpriced += answered and cost is None
+        if self._serves and answered and facts.get("batch") == 1:
+            self._latencies.append(seconds)
+        for name in AMOUNTS:
+            if name in facts:
+                self._usage[name] = self._usage.get(name, 0) + facts[name]
+        for found, name in ((self._models, "reported_model"), (self._dates, "reported_date")):
+            if name in facts:
+                found[facts[name]] = found.get(facts[name], 0) + 1
+
+    def record(self) -> dict[str, Any]:
+        """The sums, as the card's `volatile` has them."""
+        usage, cost = dict(self._usage), self._cost
+        for name, amount in self._unfinished.get("usage", {}).items():
+            usage[name] = usage.get(name, 0) + amount
+        cost += add_up([self._unfinished.get("cost_usd", 0.0)])
+        known = self._costs > 0 or cost > 0
+        return {
+            "calls": self._calls,
+            "tries": self._tries + self._unfinished.get("tries", 0),
+            "reused": self._reused,
+            "model_s": round(self._busy, 3),
+            "images_per_minute": round(60 * self._calls / self._busy, 2) if self._busy else None,
+            "usage": usage,
+            "cost_usd": float(cost) if known else None,
+            "unpriced": self._unpriced if known else None,
+            "latency_s": self._percentiles(),
+            "reported_models": _listed(self._models, "model"),
+            "reported_dates": _listed(self._dates, "date"),
+            "unfinished": dict(self._unfinished),
+        }
+
+    def _percentiles(self) -> dict[str, float] | None:
+        """Seconds from call to answer, waits before the call left out: by nearest rank."""
+        if not self._latencies:
+            return None
+        ordered = sorted(self._latencies)
+        ranks = {p: -(-p * len(ordered) // 100) for p in PERCENTILES}
+        return {f"p{p}": round(ordered[rank - 1], 4) for p, rank in ranks.items()}
+
+
+def _listed(counts: Mapping[str, int], name: str) -> list[dict[str, Any]]:
+    return [{name: what, "answers": count} for what, count in sorted(counts.items())]

@@ -16,6 +16,7 @@ from vgen_eval.cards.schema import FILES, json_schema
 from vgen_eval.cli import VERBS
 from vgen_eval.hookspecs import HOOKS
 from vgen_eval.plugins import Catalog
+from vgen_eval.results.bench import json_schema as bench_schema
 from vgen_eval.results.card import json_schema as card_schema
 
 ROOT = Path(__file__).parents[1]
@@ -52,12 +53,13 @@ def wanted() -> dict[Path, str]:
     """Every generated file, as it should be."""
     files = {ROOT / "docs" / name: jsonio.pretty(json_schema(kind)) for kind, name in FILES.items()}
     files[ROOT / "docs" / "result_card.schema.json"] = jsonio.pretty(card_schema())
+    files[ROOT / "docs" / "bench.schema.json"] = jsonio.pretty(bench_schema())
     made = lists()
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         for name, body in made.items():
-            block = re.compile(rf"(<!-- {name} -->\n).*?(\n<!-- /{name} -->)", re.DOTALL)
-            text = block.sub(lambda m, body=body: m[1] + body + m[2], text)
+            block = re.compile(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.DOTALL)
+            text = block.sub(lambda m, body=body: m[1] + body + "\n" + m[2], text)
         files[page] = text
     return files
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import time
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from vgen_eval.secrets import read_secret
 from vgen_eval_plugins.models.arguments import check_arguments, parameters_of
 from vgen_eval_plugins.models.likelihoods import read_choices
 from vgen_eval_plugins.models.payloads import data_uri, encode, from_base64, no_picture, no_video
+from vgen_eval_plugins.models.replies import date_of, number, whole
 from vgen_eval_plugins.models.service import (
     Service,
     connection_error,
@@ -202,3 +204,44 @@ def test_tokens_are_counted_for_the_choice_they_mean(tokens, choices, expected, 
 
 def test_no_choice_among_the_tokens_is_none():
     assert read_choices({"maybe": -0.1}, ("yes", "no")) == (None, ())
+
+
+@pytest.mark.parametrize(
+    ("date", "expected"),
+    [
+        ("Thu, 01 Jan 2026 10:00:00 GMT", "2026-01-01T10:00:00Z"),
+        ("Thu, 01 Jan 2026 10:00:00 -0000", "2026-01-01T10:00:00Z"),
+        ("Thu, 01 Jan 2026 10:00:00 +0530", "2026-01-01T04:30:00Z"),
+        ("Fri, 31 Dec 9999 23:59:59 -2359", None),
+        ("Mon, 99 Foo", None),
+        ("", None),
+    ],
+)
+def test_the_date_of_a_reply_is_in_utc_wherever_it_is_read(monkeypatch, date, expected):
+    monkeypatch.setenv("TZ", "Asia/Kolkata")
+    time.tzset()
+    try:
+        assert date_of({"Date": date}) == expected
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+@pytest.mark.parametrize(
+    ("value", "count", "real"),
+    [
+        (3, 3, 3.0), ("3", 3, None), (3.5, None, 3.5), (True, None, None), (-1, None, -1.0),
+        ("9" * 5000, None, None), (1 << 60, None, float(1 << 60)), (10**400, None, None),
+        (float("nan"), None, None), (float("inf"), None, None), ([1], None, None),
+        ("\u00b2", None, None),
+    ],
+)  # fmt: skip
+def test_counts_and_numbers_are_read_or_passed_over(value, count, real):
+    assert whole(value) == count
+    assert number(value) == real
+
+
+def test_a_picture_larger_than_jpeg_can_be_is_an_error_of_that_request():
+    wide = Image(np.zeros((1, 65_501, 3), np.uint8))
+    with pytest.raises(CallError, match="no JPEG of 65501x1 pixels"):
+        encode(wide, "jpeg")

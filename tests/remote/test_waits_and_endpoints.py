@@ -62,8 +62,11 @@ def test_an_endpoint_is_host_and_port(address, endpoint):
 
 @pytest.mark.parametrize(
     "address",
-    ["", "api.openai.com/v1", "ftp://host/v1", "https://", "https://a b/v1", "https://host:x/v1"],
-)
+    [
+        "", "api.openai.com/v1", "ftp://host/v1", "https://", "https://a b/v1", "https://host:x/v1",
+        "https://ho\nst/v1", "https://host/v1\t", "https://a..b/v1", "https://" + "a" * 64 + "/v1",
+    ],
+)  # fmt: skip
 def test_what_is_no_address_is_refused(address):
     with pytest.raises(UsageError, match="base_url"):
         endpoint_of(address)

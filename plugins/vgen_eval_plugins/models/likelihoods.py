@@ -3,14 +3,61 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-__all__ = ["FLOORED", "LED", "read_choices"]
+import msgspec
+from vgen_eval.errors import CallError
+from vgen_eval.types import Output
+
+from vgen_eval_plugins.models.replies import number
+
+__all__ = ["FLOORED", "LED", "first_place", "read_choices", "with_choices"]
 
 FLOORED = "choice_floored"
 """Flag: a choice is not among the tokens; it got the least likely token's value, an upper bound."""
 LED = "choice_leading_token"
 """Flag: a choice was found by the token that it begins with, not by the whole word."""
+
+ROUNDING = 1e-3
+"""What a log-probability of a certain token may lie above 0."""
+
+
+def with_choices(output: Output, tokens: Mapping[str, float], choices: Sequence[str]) -> Output:
+    """The output with choice -> log-probability, or with the reason for there being none.
+
+    `tokens`: see `first_place`. CallError, with what was billed, where they are none.
+    """
+    if not tokens:
+        raise CallError(
+            "the service gave no log-probabilities: this model cannot answer choices",
+            usage=output.usage,
+            request_id=output.request_id,
+        )
+    answer, flags = read_choices(tokens, choices)
+    reason = None
+    if answer is None:
+        likeliest = sorted(tokens, key=lambda token: -tokens[token])[:5]
+        reason = f"no choice among the {len(tokens)} likeliest tokens: {likeliest}"
+    return msgspec.structs.replace(output, answer=answer, reason=reason, flags=flags)
+
+
+def first_place(places: Iterable[tuple[Any, Iterable[tuple[Any, Any]]]]) -> Mapping[str, float]:
+    """Token -> log-probability at the first place whose own token is no blank; else empty.
+
+    `places`: (the place's own token, its (token, log-probability) pairs). What is no text, no
+    number or no probability is passed over.
+    """
+    for own, rows in places:
+        known: dict[str, float] = {}
+        for token, value in rows:
+            logprob = number(value)
+            if isinstance(token, str) and logprob is not None and logprob <= ROUNDING:
+                known[token] = min(logprob, 0.0)
+        said = own if isinstance(own, str) else next(iter(known), "")
+        if known and said.strip():
+            return known
+    return {}
 
 
 def read_choices(

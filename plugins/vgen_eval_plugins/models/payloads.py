@@ -20,11 +20,17 @@ _PICTURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\x00", 
 
 
 def encode(image: Image, form: ImageFormat = "png") -> bytes:
-    """The picture as a file: PNG, exact, or JPEG at quality 95 with full colour resolution."""
+    """The picture as a file: PNG, exact, or JPEG at quality 95 with full colour resolution.
+
+    CallError for a picture larger than JPEG can be.
+    """
     if form == "png":
         return image.png()
     buffer = io.BytesIO()
-    image.to_pil().save(buffer, format="JPEG", quality=JPEG_QUALITY, subsampling=0)
+    try:
+        image.to_pil().save(buffer, format="JPEG", quality=JPEG_QUALITY, subsampling=0)
+    except (OSError, ValueError) as exc:  # a side of more than 65,500 pixels
+        raise CallError(f"no JPEG of {image.width}x{image.height} pixels: {exc}") from None
     return buffer.getvalue()
 
 

@@ -23,6 +23,7 @@ __all__ = [
     "POLICY",
     "WRONG_KEY",
     "Service",
+    "chain_of",
     "connection_error",
     "hush",
     "status_error",
@@ -107,7 +108,7 @@ def connection_error(
 
     `fault`: the SDK's exception or its HTTP library's; `seconds`: the limit it was under.
     """
-    chain = _chain(fault)
+    chain = chain_of(fault)
     if any(isinstance(link, ssl.SSLCertVerificationError) for link in chain):
         return AccessDenied(
             f"{service.host}: its certificate cannot be verified",
@@ -136,7 +137,7 @@ def hush(*loggers: str) -> None:
         logger.setLevel(max(logger.getEffectiveLevel(), logging.WARNING))
 
 
-def _chain(fault: BaseException) -> list[BaseException]:
+def chain_of(fault: BaseException) -> list[BaseException]:
     """The exception, its cause, the cause's cause, ..."""
     chain = [fault]
     while len(chain) < 16:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import email.utils
 import logging
 import os
@@ -16,8 +15,6 @@ from antkit import KEY, KEY_ENV, ask, error, make, message, request
 from vgen_eval.errors import (
     AccessDenied,
     CallError,
-    MissingExtra,
-    MissingKey,
     RateLimited,
     Refused,
     Transient,
@@ -92,36 +89,6 @@ def test_what_the_sdk_does_not_know_goes_as_it_is(service: AnthropicService) -> 
     with pytest.raises(CallError, match="brand_new: unknown parameter"):
         ask(adapter, request())
     adapter.close()
-
-
-def test_a_missing_extra_names_the_pip_command(
-    service: AnthropicService, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real = builtins.__import__
-
-    def without(name: str, *args: Any, **more: Any) -> Any:
-        if name == "anthropic":
-            raise ImportError(name)
-        return real(name, *args, **more)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(MissingExtra) as caught:
-        make(service).load()
-    assert caught.value.cure == "pip install 'vgen-eval[api]'"
-
-
-def test_a_missing_key_is_told_before_any_call(
-    service: AnthropicService, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv(KEY_ENV)
-    with pytest.raises(MissingKey, match=KEY_ENV):
-        make(service).load()
-    assert service.seen == []
-
-
-def test_a_model_without_a_name_is_told(service: AnthropicService) -> None:
-    with pytest.raises(UsageError, match="no model is named"):
-        make(service, model=None).load()
 
 
 def test_the_environment_is_not_read(
@@ -251,7 +218,7 @@ def test_a_web_page_under_status_200_is_an_error(
     service: AnthropicService, claude: Anthropic
 ) -> None:
     service.order(html(), status(200, body=b""), status(200, body=[1]), status(200, body=b"\xff"))
-    for told in ("a web page under status 200", "nothing under", "JSON list", "no text"):
+    for told in ("a web page under status 200", "nothing under", "JSON list", "no JSON"):
         with pytest.raises(CallError, match=told) as caught:
             ask(claude, request())
         assert type(caught.value) is CallError

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from gemkit import GREEN, RED, ask, body, make, picture_part, png, request
 from vgen_eval.answers import unpack
-from vgen_eval.errors import AccessDenied, CallError, Refused, Undecodable
+from vgen_eval.errors import AccessDenied, CallError, Refused
 from vgen_eval.types import Usage
 from vgen_eval_plugins.models.gemini.adapter import Gemini
 from vgen_eval_plugins.standins.gemini import IMAGE_MODEL, GeminiService
@@ -165,14 +165,15 @@ def test_hollow_candidates_are_no_answer(
         ("", "an empty file in place of a picture"),
     ],
 )
-def test_bytes_that_are_no_picture_are_undecodable(
+def test_bytes_that_are_no_picture_are_no_answer(
     service: GeminiService, gemini: Gemini, data: str, told: str
 ) -> None:
     part = {"inlineData": {"mimeType": "image/png", "data": data}}
     service.order(status(200, body=body({"text": "there"}, part)))
     output = ask(gemini, request("image"))
-    assert isinstance(output.answer, Undecodable)
-    assert told in output.answer.what
+    assert output.answer is None
+    assert output.reason is not None
+    assert told in output.reason
     assert output.text == "there"
 
 

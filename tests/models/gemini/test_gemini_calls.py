@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import email.utils
 import logging
 import os
@@ -16,8 +15,6 @@ from gemkit import KEY, KEY_ENV, ask, make, request
 from vgen_eval.errors import (
     AccessDenied,
     CallError,
-    MissingExtra,
-    MissingKey,
     RateLimited,
     Transient,
     UsageError,
@@ -120,36 +117,6 @@ def test_what_the_sdk_does_not_know_goes_as_it_is(service: GeminiService) -> Non
     with pytest.raises(CallError, match="brandNewField: unknown parameter"):
         ask(adapter, request("text"))
     adapter.close()
-
-
-def test_a_missing_extra_names_the_pip_command(
-    service: GeminiService, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real = builtins.__import__
-
-    def without(name: str, *args: Any, **more: Any) -> Any:
-        if name.startswith("google"):
-            raise ImportError(name)
-        return real(name, *args, **more)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(MissingExtra) as caught:
-        make(service).load()
-    assert caught.value.cure == "pip install 'vgen-eval[api]'"
-
-
-def test_a_missing_key_is_told_before_any_call(
-    service: GeminiService, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv(KEY_ENV)
-    with pytest.raises(MissingKey, match=KEY_ENV):
-        make(service).load()
-    assert service.seen == []
-
-
-def test_a_model_without_a_name_is_told(service: GeminiService) -> None:
-    with pytest.raises(UsageError, match="no model is named"):
-        make(service, model=None).load()
 
 
 def test_the_environment_is_not_read(

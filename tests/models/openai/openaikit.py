@@ -74,7 +74,7 @@ def make_request(
 
 def ask(adapter: OpenAICompatible, form: AnswerForm, *pictures: Any, **more: Any) -> Output:
     """The output of one request; the adapter is loaded where it was not."""
-    if adapter._client is None:
+    if adapter._line is None:
         adapter.load()
     request = make_request(form, *pictures, **more)
     (output,) = adapter.generate([request])

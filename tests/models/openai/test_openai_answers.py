@@ -107,7 +107,7 @@ def test_thinking_that_never_ends_is_no_answer(service):
     message = {"content": "<think> two, three, 4, 5"}
     service.order(status(200, body=chat_body(message, finish_reason="length")))
     output = ask(make_adapter(service), "text")
-    assert (output.answer, output.reason) == (None, "length")
+    assert (output.answer, output.reason) == (None, "thinking did not end: length")
     assert output.thinking == "two, three, 4, 5"
 
 
@@ -374,12 +374,6 @@ def test_options_that_no_call_would_take_are_refused(service):
         make_adapter(service, make_card(["text"]), size="input").load()
     with pytest.raises(UsageError, match=r"options\.detail"):
         make_adapter(service, make_card(["image"]), detail="low").load()
-
-
-def test_a_model_must_be_named(service):
-    with pytest.raises(UsageError, match="no model is named") as caught:
-        make_adapter(service, model=None).load()
-    assert "-M model=NAME" in caught.value.cure
 
 
 def test_the_endpoint_and_the_calls_at_once_are_known_before_loading(service):

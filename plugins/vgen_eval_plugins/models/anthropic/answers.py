@@ -8,10 +8,10 @@ from typing import Any
 from vgen_eval.errors import Refused
 from vgen_eval.types import Output, Request, Usage
 
-__all__ = ["TRUNCATED", "read_message", "read_usage"]
+from vgen_eval_plugins.models.replies import TRUNCATED, dig, items, told, total, whole, word
 
-TRUNCATED = "truncated"
-"""Flag: the answer ended at the limit of tokens."""
+__all__ = ["read_message", "read_usage"]
+
 CUT_SHORT = ("max_tokens", "model_context_window_exceeded")
 
 
@@ -24,59 +24,43 @@ def read_message(
     answer.
     """
     usage = read_usage(body.get("usage"))
-    stop = body.get("stop_reason")
-    stop = stop if isinstance(stop, str) and stop else None
+    stop = word(body.get("stop_reason"))
     if stop == "refusal":
         raise Refused(_refusal(body.get("stop_details")), usage=usage, request_id=request_id)
-    blocks = [block for block in _list(body.get("content")) if isinstance(block, Mapping)]
+    blocks = items(body.get("content"))
     text = _joined(blocks, "text")
-    model = body.get("model")
     return Output(
         id=request.id,
         answer=text or None,
         usage=usage,
         request_id=request_id,
-        reported_model=model if isinstance(model, str) else None,
+        reported_model=word(body.get("model")),
         reported_date=reported_date,
         reason=None if text else (stop or "no content and no stop reason"),
-        flags=(TRUNCATED,) if stop in CUT_SHORT else (),
+        flags=(TRUNCATED,) if text and stop in CUT_SHORT else (),
         thinking=_joined(blocks, "thinking") or None,
     )
 
 
-def read_usage(told: Any) -> Usage | None:
+def read_usage(given: Any) -> Usage | None:
     """Tokens as `usage` has them; what was read from a cache or put into one is input as well."""
-    if not isinstance(told, Mapping):
-        return None
-    cached = _count(told, "cache_read_input_tokens")
-    read = [_count(told, "input_tokens"), _count(told, "cache_creation_input_tokens"), cached]
-    known = [count for count in read if count is not None]
-    details = told.get("output_tokens_details")
-    usage = Usage(
-        input_tokens=sum(known) if known else None,
-        cached_tokens=cached,
-        output_tokens=_count(told, "output_tokens"),
-        thinking_tokens=_count(details, "thinking_tokens"),
+    cached = whole(dig(given, "cache_read_input_tokens"))
+    fresh = whole(dig(given, "input_tokens"))
+    return told(
+        Usage(
+            input_tokens=total(fresh, whole(dig(given, "cache_creation_input_tokens")), cached),
+            cached_tokens=cached,
+            output_tokens=whole(dig(given, "output_tokens")),
+            thinking_tokens=whole(dig(given, "output_tokens_details", "thinking_tokens")),
+        )
     )
-    return None if usage == Usage() else usage
 
 
 def _refusal(details: Any) -> str:
-    if not isinstance(details, Mapping):
-        return "refusal"
-    told = (details.get("category"), details.get("explanation"))
-    return ": ".join(["refusal", *(word for word in told if isinstance(word, str) and word)])
+    said = (word(dig(details, "category")), word(dig(details, "explanation")))
+    return ": ".join(["refusal", *filter(None, said)])
 
 
-def _joined(blocks: Sequence[Mapping[str, Any]], kind: str) -> str:
-    found = (block.get(kind) for block in blocks if block.get("type") == kind)
-    return "".join(text for text in found if isinstance(text, str))
-
-
-def _count(told: Any, name: str) -> int | None:
-    value = told.get(name) if isinstance(told, Mapping) else None
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
-
-
-def _list(value: Any) -> Sequence[Any]:
-    return value if isinstance(value, list) else ()
+def _joined(blocks: Sequence[Any], kind: str) -> str:
+    found = (word(dig(block, kind)) for block in blocks if dig(block, "type") == kind)
+    return "".join(filter(None, found))

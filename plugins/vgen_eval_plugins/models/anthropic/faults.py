@@ -8,6 +8,7 @@ from typing import Any
 
 from vgen_eval.errors import AccessDenied, CallError
 
+from vgen_eval_plugins.models.replies import dig, word
 from vgen_eval_plugins.models.service import Service, status_error
 
 __all__ = ["read_fault"]
@@ -44,9 +45,8 @@ def read_fault(
     fault = outer.get("error")
     fault = fault if isinstance(fault, Mapping) else {"message": fault or ""}
     said = str(fault.get("message") or "")
-    details = fault.get("details")
-    code = details.get("error_code") if isinstance(details, Mapping) else None
-    codes = [value for value in (fault.get("type"), code) if isinstance(value, str)]
+    code = word(dig(fault, "details", "error_code"))
+    codes = [value for value in (word(fault.get("type")), code) if value is not None]
     if status is None:
         status = STATUS.get(str(fault.get("type")), 502)
     if _SPENT.search(said) or any("spend_limit" in known for known in codes):
@@ -58,8 +58,7 @@ def read_fault(
             f"{said} (sent: {', '.join(sent)}; a protocol with a smaller input.long_side or "
             "-M image_format=jpeg makes them smaller)"
         )
-    told = outer.get("request_id")
-    request_id = headers.get("request-id") or (told if isinstance(told, str) else None)
+    request_id = headers.get("request-id") or word(outer.get("request_id"))
     return status_error(
         status, said, service=service, codes=codes, headers=headers, request_id=request_id
     )

@@ -11,13 +11,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
-from vgen_eval.errors import AccessDenied, CallError, Refused, Undecodable
+from vgen_eval.errors import AccessDenied, Refused
 from vgen_eval.types import Output, Request, Usage
 
-from vgen_eval_plugins.models.gemini.choices import read_choice
-from vgen_eval_plugins.models.payloads import from_base64, no_picture
+from vgen_eval_plugins.models.likelihoods import first_place, with_choices
+from vgen_eval_plugins.models.pictures import open_picture
+from vgen_eval_plugins.models.replies import TRUNCATED, dig, items, told, total, whole, word
 
-__all__ = ["REFUSALS", "THOUGHT_IMAGE", "TRUNCATED", "read_response", "read_usage"]
+__all__ = ["REFUSALS", "THOUGHT_IMAGE", "read_response", "read_usage"]
 
 REFUSALS = frozenset({
     "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR", "ESCALATION",
@@ -27,8 +28,7 @@ REFUSALS = frozenset({
 LOCKED_OUT = frozenset({"PUP_LIMITED_DISABLED"})
 """The account itself is limited: no call of the run will be taken."""
 THOUGHT_IMAGE = "thought_image_used"
-TRUNCATED = "truncated"
-"""Flag: the answer ended at the limit of tokens."""
+"""Flag: every picture was a thought, and the last of them was taken."""
 
 
 class _Parts(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,20 +49,19 @@ def read_response(
 
     `body`: the response's JSON. Refused, with the usage, where the provider says why it declines.
     """
-    candidates = _list(body.get("candidates"))
-    candidate = _dict(candidates[0]) if candidates else {}
-    parts = _sort_parts(_list(_dict(candidate.get("content")).get("parts")))
+    candidate = dig(body, "candidates", 0)
+    parts = _sort_parts(items(dig(candidate, "content", "parts")))
     made = len(parts.finals) or min(len(parts.thoughts), 1)
-    usage = read_usage(_dict(body.get("usageMetadata")), images=made or None)
-    request_id = _word(body.get("responseId"))
-    reason = _reason(candidate.get("finishReason"), candidate.get("finishMessage"))
-    finish = _word(candidate.get("finishReason")) or ""
-    feedback = _dict(body.get("promptFeedback"))
-    if feedback.get("blockReason"):
-        blocked = _reason(feedback["blockReason"], feedback.get("blockReasonMessage"))
-        raise Refused(blocked or "blocked", usage=usage, request_id=request_id)
+    usage = read_usage(body.get("usageMetadata"), images=made or None)
+    request_id = word(body.get("responseId"))
+    finish = word(dig(candidate, "finishReason")) or ""
+    reason = _reason(finish, dig(candidate, "finishMessage"))
+    block = word(dig(body, "promptFeedback", "blockReason"))
+    if block is not None:
+        blocked = _reason(block, dig(body, "promptFeedback", "blockReasonMessage"))
+        raise Refused(blocked, usage=usage, request_id=request_id)
     if finish in REFUSALS:
-        raise Refused(reason or finish, usage=usage, request_id=request_id)
+        raise Refused(reason, usage=usage, request_id=request_id)
     if finish in LOCKED_OUT:
         raise AccessDenied(f"the provider has limited this account: {reason}")
     output = Output(
@@ -70,64 +69,56 @@ def read_response(
         answer=None,
         usage=usage,
         request_id=request_id,
-        reported_model=_word(body.get("modelVersion")),
-        reported_date=_word(body.get("createTime")) or reported_date,
-        reason=reason or ("no finish reason" if candidates else "no candidate"),
-        flags=(TRUNCATED,) if finish == "MAX_TOKENS" else (),
+        reported_model=word(body.get("modelVersion")),
+        reported_date=word(body.get("createTime")) or reported_date,
+        reason=reason or ("no finish reason" if items(body.get("candidates")) else "no candidate"),
+        text=parts.text or None,
         thinking=parts.thinking or None,
     )
+    truncated = (TRUNCATED,) if finish == "MAX_TOKENS" else ()
     if request.form == "image":
-        return _with_picture(output, parts)
+        return _with_picture(output, parts, flags=truncated)
     output = msgspec.structs.replace(output, pictures=tuple(parts.thoughts) + tuple(parts.finals))
     if not parts.text:
         return output
     if request.form == "choice":
-        return read_choice(output, candidate, request.choices, text=parts.text)
-    return msgspec.structs.replace(output, answer=parts.text, reason=None)
+        return with_choices(
+            output, _first_tokens(dig(candidate, "logprobsResult")), request.choices
+        )
+    return msgspec.structs.replace(
+        output, answer=parts.text, reason=None, text=None, flags=truncated
+    )
 
 
-def _with_picture(output: Output, parts: _Parts) -> Output:
-    text = parts.text or None
-    if parts.finals:
-        *drafts, answer = parts.finals
+def _with_picture(output: Output, parts: _Parts, *, flags: tuple[str, ...]) -> Output:
+    taken = parts.finals or parts.thoughts
+    if not taken:  # bytes that are none say more than a finish reason
         return msgspec.structs.replace(
-            output, answer=answer, reason=None, text=text,
-            pictures=(*parts.thoughts, *drafts),
-        )  # fmt: skip
-    if parts.thoughts:
-        *drafts, answer = parts.thoughts
-        return msgspec.structs.replace(
-            output, answer=answer, reason=None, text=text, pictures=tuple(drafts),
-            flags=(*output.flags, THOUGHT_IMAGE),
-        )  # fmt: skip
-    if parts.faults:  # a picture was meant: its bytes are at fault, not the model's will
-        fault = Undecodable(parts.faults[-1])
-        return msgspec.structs.replace(output, answer=fault, reason=None, text=text)
-    return msgspec.structs.replace(output, text=text)
+            output, reason=parts.faults[-1] if parts.faults else output.reason
+        )
+    *drafts, answer = taken
+    evidence = (*parts.thoughts, *drafts) if parts.finals else tuple(drafts)
+    flags = flags if parts.finals else (*flags, THOUGHT_IMAGE)
+    return msgspec.structs.replace(
+        output, answer=answer, reason=None, pictures=evidence, flags=flags
+    )
 
 
 def _sort_parts(parts: Sequence[Any]) -> _Parts:
     texts: dict[bool, list[str]] = {False: [], True: []}
     pictures: dict[bool, list[bytes]] = {False: [], True: []}
     faults: list[str] = []
-    for part in map(_dict, parts):
-        thought = part.get("thought") is True
-        text = part.get("text")
-        if isinstance(text, str):
-            texts[thought].append(text)
-        blob = _dict(part.get("inlineData") or part.get("inline_data"))
-        if not blob:
+    for part in parts:
+        thought = dig(part, "thought") is True
+        texts[thought].append(word(dig(part, "text")) or "")
+        blob = dig(part, "inlineData") or dig(part, "inline_data")
+        if not isinstance(blob, Mapping):
             continue
-        try:
-            data = from_base64(str(blob.get("data") or ""))
-        except CallError as exc:
-            faults.append(exc.what)
-            continue
-        fault = no_picture(data)
-        if fault is None:
-            pictures[thought].append(data)
+        found = open_picture(word(blob.get("data")) or "")
+        if isinstance(found, str):
+            faults.append(found)
         else:
-            faults.append(fault)
+            pictures[thought].append(found)
     return _Parts(
         text="".join(texts[False]),
         thinking="".join(texts[True]),
@@ -137,59 +128,54 @@ def _sort_parts(parts: Sequence[Any]) -> _Parts:
     )
 
 
-def read_usage(told: Mapping[str, Any], *, images: int | None = None) -> Usage | None:
+def _first_tokens(result: Any) -> Mapping[str, float]:
+    """Token -> log-probability at the first position that is no blank; empty where none is."""
+    chosen, top = items(dig(result, "chosenCandidates")), items(dig(result, "topCandidates"))
+    return first_place(
+        (
+            dig(chosen, at, "token"),
+            [
+                (dig(row, "token"), dig(row, "logProbability"))
+                for row in (dig(chosen, at), *items(dig(top, at, "candidates")))
+            ],
+        )
+        for at in range(max(len(chosen), len(top)))
+    )
+
+
+def read_usage(given: Any, *, images: int | None = None) -> Usage | None:
     """Tokens as usageMetadata has them; None where it says nothing and no picture was made.
 
     Thoughts are counted beside the candidates there, and belong to the output here; what tools
     bring in is input.
     """
-    read, tools = _count(told, "promptTokenCount"), _count(told, "toolUsePromptTokenCount")
-    said, thought = _count(told, "candidatesTokenCount"), _count(told, "thoughtsTokenCount")
-    usage = Usage(
-        input_tokens=_total(read, tools),
-        cached_tokens=_count(told, "cachedContentTokenCount"),
-        input_image_tokens=_of_pictures(told.get("promptTokensDetails")),
-        output_tokens=_total(said, thought),
-        thinking_tokens=thought,
-        image_tokens=_of_pictures(told.get("candidatesTokensDetails")),
-        images=images,
+    thought = whole(dig(given, "thoughtsTokenCount"))
+    return told(
+        Usage(
+            input_tokens=total(
+                whole(dig(given, "promptTokenCount")),
+                whole(dig(given, "toolUsePromptTokenCount")),
+            ),
+            cached_tokens=whole(dig(given, "cachedContentTokenCount")),
+            input_image_tokens=_of_pictures(dig(given, "promptTokensDetails")),
+            output_tokens=total(whole(dig(given, "candidatesTokenCount")), thought),
+            thinking_tokens=thought,
+            image_tokens=_of_pictures(dig(given, "candidatesTokensDetails")),
+            images=images,
+        )
     )
-    return None if usage == Usage() else usage
 
 
 def _of_pictures(details: Any) -> int | None:
     """Tokens of modality IMAGE; 0 where others are told and pictures are not."""
-    entries = [_dict(entry) for entry in _list(details)]
+    entries = items(details)
     if not entries:
         return None
-    return sum(
-        _count(entry, "tokenCount") or 0 for entry in entries if entry.get("modality") == "IMAGE"
-    )
+    pictures = [entry for entry in entries if dig(entry, "modality") == "IMAGE"]
+    return total(0, *(whole(dig(entry, "tokenCount")) for entry in pictures))
 
 
-def _total(*counts: int | None) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
-
-
-def _count(told: Mapping[str, Any], name: str) -> int | None:
-    value = told.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
-
-
-def _reason(name: Any, message: Any) -> str | None:
+def _reason(name: str, message: Any) -> str:
     """ "NO_IMAGE", or "NO_IMAGE: the provider's sentence"."""
-    word, sentence = _word(name), _word(message)
-    return f"{word}: {sentence}" if word and sentence else word
-
-
-def _word(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None
-
-
-def _dict(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _list(value: Any) -> Sequence[Any]:
-    return value if isinstance(value, list) else ()
+    sentence = word(message)
+    return f"{name}: {sentence}" if name and sentence else name

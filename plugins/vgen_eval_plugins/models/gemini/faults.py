@@ -9,6 +9,7 @@ from typing import Any
 from vgen_eval.errors import AccessDenied, CallError
 from vgen_eval.remote import retry_after
 
+from vgen_eval_plugins.models.replies import dig, items, whole, word
 from vgen_eval_plugins.models.service import Service, status_error, words
 
 __all__ = ["read_fault", "retry_delay"]
@@ -21,12 +22,13 @@ def read_fault(
 ) -> CallError | AccessDenied:
     """The error to raise for an answer with that status, or with the one that its body names.
 
-    `body`: its JSON, {"error": {"code", "message", "status", "details"}}, alone or in a list.
+    `body`: its JSON, {"error": {"code", "message", "status", "details"}}, alone or in a list; or
+    its text.
     RetryInfo in the details counts where no Retry-After header came (google.rpc.RetryInfo).
     """
     fault = _fault(body)
-    named = fault.get("code")
-    if isinstance(named, int) and 400 <= named <= 599:
+    named = whole(fault.get("code"))
+    if named is not None and 400 <= named <= 599:
         status = named
     said = str(fault.get("message") or "")
     details = _details(fault)
@@ -41,7 +43,7 @@ def read_fault(
             f"{service.host}: status 400: {words(said)}",
             cure="the account does not meet what the service asks of it: region, billing, terms",
         )
-    codes = [_text(entry.get("reason")) for entry in details if "ErrorInfo" in _kind(entry)]
+    codes = [word(entry.get("reason")) for entry in details if "ErrorInfo" in _kind(entry)]
     told = dict(headers)
     delay = retry_delay(details)
     if delay is not None and retry_after(told) is None:
@@ -62,29 +64,21 @@ def _fault(body: Any) -> Mapping[str, Any]:
     if isinstance(body, list) and body:
         body = body[0]
     if not isinstance(body, Mapping):
-        return {}
+        return {"message": body}
     inner = body.get("error", body)
     return inner if isinstance(inner, Mapping) else {"message": inner}
 
 
 def _details(fault: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    found = fault.get("details")
-    if not isinstance(found, list):
-        return []
-    return [entry for entry in found if isinstance(entry, Mapping)]
+    return [entry for entry in items(fault.get("details")) if isinstance(entry, Mapping)]
 
 
 def _quotas(details: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     for entry in details:
         if "QuotaFailure" in _kind(entry):
-            for violation in entry.get("violations") or ():
-                if isinstance(violation, Mapping):
-                    yield str(violation.get("quotaId", ""))
+            for violation in items(entry.get("violations")):
+                yield str(dig(violation, "quotaId") or "")
 
 
 def _kind(entry: Mapping[str, Any]) -> str:
     return str(entry.get("@type", ""))
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) else None

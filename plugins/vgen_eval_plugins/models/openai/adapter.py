@@ -2,47 +2,43 @@
 
 from __future__ import annotations
 
-import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
-from vgen_eval.adapters import BaseAdapter
 from vgen_eval.cards.records import ModelCard
 from vgen_eval.errors import CallError, MissingExtra, UsageError
-from vgen_eval.remote import endpoint_of, is_loopback
 from vgen_eval.types import AnswerForm, Output, Request
 
 from vgen_eval_plugins.models.arguments import check_arguments, parameters_of
 from vgen_eval_plugins.models.openai import chat, images, videos
-from vgen_eval_plugins.models.openai.calling import Line
-from vgen_eval_plugins.models.openai.pictures import Fetcher, fetcher
-from vgen_eval_plugins.models.payloads import ImageFormat
-from vgen_eval_plugins.models.service import Service, hush
+from vgen_eval_plugins.models.openai.faults import fault_under_200, read_fault
+from vgen_eval_plugins.models.pictures import Fetcher, fetcher
+from vgen_eval_plugins.models.replies import read_object
+from vgen_eval_plugins.models.service import words
+from vgen_eval_plugins.models.service_adapter import (
+    NO_KEY,
+    ServiceAdapter,
+    ServiceOptions,
+    planted_key,
+)
+from vgen_eval_plugins.models.wire import Reply
 
 __all__ = ["OpenAICompatible", "OpenAIOptions"]
 
-log = logging.getLogger(__name__)
-
-EXTRA = "api"
 BASE_URL = "https://api.openai.com/v1"
-NO_KEY = "none"
-"""What the SDK gets where the card names no key; it is not sent."""
 
 
 # msgspec takes a pattern only on the bare type
 Size = Annotated[str, msgspec.Meta(pattern=r"^(auto|input|[1-9][0-9]*x[1-9][0-9]*)$")]
 
 
-class OpenAIOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """How a service is called."""
+class OpenAIOptions(ServiceOptions, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Options of openai_compatible."""
 
-    model: Annotated[
-        str | None, msgspec.Meta(description="Name at the service; null: the card's checkpoint.")
-    ] = None
     base_url: Annotated[
         str, msgspec.Meta(description="Address of the service, up to and with its /v1.")
     ] = BASE_URL
@@ -53,9 +49,6 @@ class OpenAIOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
         Literal["images", "chat"],
         msgspec.Meta(description="Where pictures are made: /images/edits, or chat messages."),
     ] = "images"
-    image_format: Annotated[
-        ImageFormat, msgspec.Meta(description="How pictures are sent: png is exact, jpeg smaller.")
-    ] = "png"
     detail: Annotated[
         Literal["auto", "low", "high", "original"] | None,
         msgspec.Meta(description="How closely chat models look; null: not said."),
@@ -67,32 +60,15 @@ class OpenAIOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
             "null: not said."
         ),
     ] = None
-    extra_body: Annotated[
-        Mapping[str, Any],
-        msgspec.Meta(description="Further fields of every call, for what the protocol leaves out."),
-    ] = {}
 
 
-class OpenAICompatible(BaseAdapter):
+class OpenAICompatible(ServiceAdapter):
     """Chat, edits and videos over the official SDK, which neither retries nor reads variables."""
 
     Options: ClassVar[type[msgspec.Struct]] = OpenAIOptions
     forms: ClassVar[tuple[AnswerForm, ...]] = ("image", "text", "choice", "video")
-    extra: ClassVar[str | None] = EXTRA
     key_env: ClassVar[str | None] = "OPENAI_API_KEY"
-    timeout_s: ClassVar[float | None] = 600.0
-    deterministic = False
-
-    def __init__(
-        self, options: OpenAIOptions, *, card: ModelCard | None = None, device: str | None = None
-    ) -> None:
-        super().__init__(options, card=card, device=device)
-        self.endpoint = endpoint_of(options.base_url)
-        self.concurrency = options.concurrency
-        checkpoint = None if card is None else card.checkpoint
-        self.model = options.model or (checkpoint.repo if checkpoint else None)
-        self._client: Any = None
-        self._known: Mapping[str, frozenset[str]] = {}
+    options: OpenAIOptions
 
     @staticmethod
     @contextmanager
@@ -101,10 +77,7 @@ class OpenAICompatible(BaseAdapter):
         from vgen_eval_plugins.standins.openai import OpenAIService
 
         del folder
-        name = card.needs.key_env
-        if name:
-            os.environ[name] = "stand-in-key-0123456789"
-        with OpenAIService(key=os.environ[name] if name else None) as service:
+        with planted_key(card) as key, OpenAIService(key=key) as service:
             model = card.options.get("model") or "tiny-vision"
             service.models = (str(model),)
             # what a card says in each call is for its own service to judge
@@ -117,48 +90,25 @@ class OpenAICompatible(BaseAdapter):
         try:
             import openai
         except ImportError:
-            raise MissingExtra(EXTRA) from None
-        if self.model is None:
-            raise UsageError(
-                "openai_compatible: no model is named", cure="-M model=NAME, or options: {model}"
-            )
-        hush("openai", "httpx", "httpx2", "httpcore", "httpcore2")
+            raise MissingExtra("api") from None
+        line, key = self.connect("openai_compatible", loggers=("openai",))
         self._known = _arguments()
         self._check(() if self.card is None else self.card.generation)
-        key_env = None if self.card is None else self.card.needs.key_env
-        service = Service(host=self.endpoint or "", model=self.model, key_env=key_env)
-        key = self.key()
-        in_clear = self.options.base_url.startswith("http:") and not is_loopback(service.host)
-        if key is not None and in_clear:
-            log.warning("%s: plain http shows the key in %s on the way", service.host, key_env)
-        headers = _headers(openai.Omit(), key=key)
         # the SDK takes the lack of a key only from each call
-        no_key = {"Authorization": openai.Omit()} if key is None else {}
-        self._line = Line(service, seconds=self.timeout, headers=no_key)
+        self._no_key = {"Authorization": openai.Omit()} if key is None else {}
         self._client = openai.OpenAI(
             api_key=key or NO_KEY,
             base_url=self.options.base_url,
             timeout=self.timeout,
             max_retries=0,
-            default_headers=headers,
-            # a request that is sent elsewhere would take its pictures along
-            http_client=openai.DefaultHttpxClient(timeout=self.timeout, follow_redirects=False),
+            default_headers=_headers(openai.Omit(), key=key),
+            http_client=line.open(openai.DefaultHttpxClient),
         )
-
-    def generate(self, requests: Sequence[Request]) -> Iterator[Output]:
-        """One call a request."""
-        for request in requests:
-            yield self._answer(request)
-
-    def close(self) -> None:
-        """Closes the client's connections."""
-        if self._client is not None:
-            self._client.close()
-            self._client = None
 
     # --- calls ------------------------------------------------------------------------------
 
-    def _answer(self, request: Request) -> Output:
+    def answer(self, request: Request) -> Output:
+        """What the call of the request's form came to."""
         self._check(request.settings)
         if request.form == "video":
             return self._make_video(request)
@@ -177,13 +127,11 @@ class OpenAICompatible(BaseAdapter):
             asked |= chat.ask_choice(given)
         if request.form == "image":
             asked["modalities"] = ["image", "text"]
-        if self._sends_seed:
+        if self.sends_seed:
             asked["seed"] = request.seed
-        deadline = self._line.deadline()
-        body, reply = self._line.ask_json(
-            self._client.chat.completions.with_streaming_response.create,
-            deadline=deadline,
-            model=self.model,
+        deadline = self.line.deadline()
+        body, reply = self._ask(
+            self._client.chat.completions.with_raw_response.create,
             extra_body=dict(self.options.extra_body) or None,
             **(asked | given),
         )
@@ -195,11 +143,9 @@ class OpenAICompatible(BaseAdapter):
 
     def _edit(self, request: Request) -> Output:
         asked = images.ask_edit(request, image_format=self.options.image_format)
-        deadline = self._line.deadline()
-        body, reply = self._line.ask_json(
-            self._client.images.with_streaming_response.edit,
-            deadline=deadline,
-            model=self.model,
+        deadline = self.line.deadline()
+        body, reply = self._ask(
+            self._client.images.with_raw_response.edit,
             extra_body=self._extra_body(request),
             **(asked | self._settings(request, images.CALL) | self._size(request)),
         )
@@ -209,10 +155,29 @@ class OpenAICompatible(BaseAdapter):
         asked = videos.ask_video(request, image_format=self.options.image_format)
         arguments = asked | self._settings(request, videos.CALL) | self._size(request)
         arguments |= {"model": self.model} | (self._extra_body(request) or {})
-        return videos.make_video(self._line, videos.Jobs(self._client), request, arguments)
+        jobs = videos.Jobs(self._client, self.line, headers=self._no_key)
+        return videos.make_video(jobs, request, arguments)
+
+    def _ask(self, method: Callable[..., Any], **arguments: Any) -> tuple[Any, Reply]:
+        """The JSON object that a call answers, whatever type the answer says it is of."""
+        import openai
+
+        service = self.line.service
+        try:
+            reply = self.line.ask(
+                lambda: method(model=self.model, extra_headers=self._no_key, **arguments),
+                lambda reply: read_fault(reply, service=service),
+            )
+        except (openai.OpenAIError, TypeError, ValueError) as exc:
+            raise CallError(f"{service.host}: not sent: {words(str(exc))}") from None
+        body = read_object(reply.text, host=service.host)
+        fault = fault_under_200(body, reply, service=service)
+        if fault is not None:
+            raise fault
+        return body, reply
 
     def _fetcher(self, deadline: float | None) -> Fetcher:
-        return fetcher(trusted=self.options.base_url, seconds=lambda: self._line.left(deadline))
+        return fetcher(trusted=self.options.base_url, seconds=lambda: self.line.left(deadline))
 
     # --- arguments --------------------------------------------------------------------------
 
@@ -260,15 +225,10 @@ class OpenAICompatible(BaseAdapter):
         known = self._known[call] - {"seed"}
         return {name: value for name, value in request.settings.items() if name in known}
 
-    @property
-    def _sends_seed(self) -> bool:
-        """Only where the card names a base of the seeds: not every service takes one."""
-        return self.card is not None and "seed" in self.card.generation
-
     def _extra_body(self, request: Request) -> dict[str, Any] | None:
         """Fields that the SDK's methods have no argument for: edits and videos know no seed."""
         extra = dict(self.options.extra_body)
-        return extra | ({"seed": request.seed} if self._sends_seed else {}) or None
+        return extra | ({"seed": request.seed} if self.sends_seed else {}) or None
 
     def _size(self, request: Request) -> dict[str, str]:
         if self.options.size is None:

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from vgen_eval.errors import CallError, Refused
+import msgspec
+from vgen_eval.errors import Refused
 from vgen_eval.types import Output, Request, Usage
 
-from vgen_eval_plugins.models.likelihoods import read_choices
-from vgen_eval_plugins.models.openai.calling import Reply, billed, date_of, dig, whole
-from vgen_eval_plugins.models.openai.pictures import Fetcher, pick
+from vgen_eval_plugins.models.likelihoods import first_place, with_choices
+from vgen_eval_plugins.models.mllm.thinking import split_thinking
+from vgen_eval_plugins.models.openai.faults import request_id_of
 from vgen_eval_plugins.models.payloads import ImageFormat, data_uri
+from vgen_eval_plugins.models.pictures import Fetcher, pick
+from vgen_eval_plugins.models.replies import (
+    TRUNCATED,
+    billed,
+    date_at,
+    dig,
+    items,
+    number,
+    told,
+    whole,
+    word,
+)
 from vgen_eval_plugins.models.service import words
+from vgen_eval_plugins.models.service_adapter import prompt_of
+from vgen_eval_plugins.models.wire import Reply
 
 __all__ = ["CALL", "OURS", "ask_choice", "ask_text", "read_choice", "read_picture", "read_text"]
 
@@ -34,6 +49,8 @@ TOP = 20
 CHOICE_TOKENS = 16
 """Room for a blank before the word; the first token is all that counts."""
 REFUSALS = ("content_filter", "refusal", "safety")
+THINKING_TAGS = ("<think>", "</think>")
+"""Of servers without a reasoning parser; the opening one may be part of a model's template."""
 
 
 def ask_text(request: Request, *, image_format: ImageFormat, detail: str | None) -> dict[str, Any]:
@@ -44,10 +61,8 @@ def ask_text(request: Request, *, image_format: ImageFormat, detail: str | None)
         if detail is not None:
             shown["detail"] = detail
         parts.append({"type": "image_url", "image_url": shown})
-    if request.prompt or not parts:
-        # a lone surrogate is no text that JSON could carry
-        prompt = request.prompt.encode("utf-8", "replace").decode()
-        parts.append({"type": "text", "text": prompt})
+    if request.prompt:
+        parts.append({"type": "text", "text": prompt_of(request)})
     return {"messages": [{"role": "user", "content": parts}]}
 
 
@@ -61,35 +76,28 @@ def ask_choice(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def read_text(body: Any, request: Request, reply: Reply) -> Output:
     """The answer in words; thinking is kept apart, whether in a field of its own or in tags."""
-    usage, message, facts = _open(body, reply)
-    del usage
-    text, thinking = _words_of(message)
-    finish = _finish(body)
-    flags = ("truncated",) if text and finish == "length" else ()
-    return Output(
-        id=request.id, answer=text or None, reason=None if text else finish,
-        thinking=thinking, flags=flags, **facts,
-    )  # fmt: skip
+    output = _open(body, request, reply)
+    if not output.text:
+        return msgspec.structs.replace(output, text=None)
+    flags = (TRUNCATED,) if _finish(body) == "length" else ()
+    return msgspec.structs.replace(output, answer=output.text, reason=None, text=None, flags=flags)
 
 
 def read_choice(body: Any, request: Request, reply: Reply) -> Output:
     """Choice -> log-probability at the first place whose token is no blank."""
-    usage, message, facts = _open(body, reply)
-    text, thinking = _words_of(message)
-    places = dig(body, "choices", 0, "logprobs", "content")
-    tokens = _first_place(places if isinstance(places, list) else [])
-    if not tokens:
-        what = "the service gave no log-probabilities: this model cannot answer choices"
-        raise CallError(what, usage=usage, request_id=facts["request_id"])
-    answer, flags = read_choices(tokens, request.choices)
-    reason = None
-    if answer is None:
-        likeliest = sorted(tokens, key=lambda token: -tokens[token])[:5]
-        reason = f"no choice among the {len(tokens)} likeliest tokens: {likeliest}"
-    return Output(
-        id=request.id, answer=answer, reason=reason, text=text or None, thinking=thinking,
-        flags=flags, **facts,
-    )  # fmt: skip
+    output = _open(body, request, reply)
+    places = items(dig(body, "choices", 0, "logprobs", "content"))
+    tokens = first_place(
+        (
+            dig(place, "token"),
+            [
+                (dig(row, "token"), dig(row, "logprob"))
+                for row in (place, *items(dig(place, "top_logprobs")))
+            ],
+        )
+        for place in places
+    )
+    return with_choices(output, tokens, request.choices)
 
 
 def read_picture(body: Any, request: Request, reply: Reply, *, fetch: Fetcher) -> Output:
@@ -97,106 +105,83 @@ def read_picture(body: Any, request: Request, reply: Reply, *, fetch: Fetcher) -
 
     Pictures come as `message.images` (OpenRouter) or as parts of `content` (vLLM-Omni).
     """
-    usage, message, facts = _open(body, reply)
-    text, thinking = _words_of(message)
-    content = dig(message, "content")
-    parts = [*_list(dig(message, "images")), *_list(content)]
-    urls = [dig(part, "image_url", "url") for part in parts]
-    with billed(usage, facts["request_id"]):
-        found = pick([fetch(url) for url in urls if isinstance(url, str)])
-    facts["usage"] = _with_images(usage, found.made)
-    reason = found.reason or (None if found.answer else _finish(body))
-    return Output(
-        id=request.id, answer=found.answer, reason=reason, text=text or None, thinking=thinking,
-        pictures=found.others, flags=found.flags, **facts,
-    )  # fmt: skip
-
-
-def _open(body: Any, reply: Reply) -> tuple[Usage | None, Any, dict[str, Any]]:
-    """Usage, message and the facts of an Output; Refused where the answer is a refusal."""
-    usage = read_usage(dig(body, "usage"))
-    request_id = reply.request_id or _text(dig(body, "id"))
+    output = _open(body, request, reply)
     message = dig(body, "choices", 0, "message")
-    refusal = _text(dig(message, "refusal"))
+    parts = [*items(dig(message, "images")), *items(dig(message, "content"))]
+    urls = [word(dig(part, "image_url", "url")) for part in parts]
+    with billed(output.usage, output.request_id):
+        found = pick([fetch(url) for url in urls if url is not None])
+    usage = output.usage
+    if found.made:
+        usage = msgspec.structs.replace(usage or Usage(), images=found.made)
+    return msgspec.structs.replace(
+        output,
+        answer=found.answer,
+        reason=found.reason or (None if found.answer else output.reason),
+        usage=usage,
+        pictures=found.others,
+        flags=found.flags,
+    )
+
+
+def _open(body: Any, request: Request, reply: Reply) -> Output:
+    """What every form of answer has, with the words as `text`, and why it ended as `reason`.
+
+    Refused, with the usage, where the answer is a refusal.
+    """
+    usage = read_usage(dig(body, "usage"))
+    request_id = request_id_of(reply) or word(dig(body, "id"))
+    message = dig(body, "choices", 0, "message")
+    refusal = word(dig(message, "refusal"))
     finish = _finish(body)
+    text, thinking = _words_of(message)
     if refusal or finish in REFUSALS:
-        said = refusal or _words_of(message)[0]
-        reason = words(said) if refusal else ": ".join(filter(None, (finish, words(said))))
+        said = words(refusal or text or "")
+        reason = said if refusal else ": ".join(filter(None, (finish, said)))
         raise Refused(reason, usage=usage, request_id=request_id)
-    facts = {
-        "usage": usage,
-        "request_id": request_id,
-        "reported_model": _text(dig(body, "model")),
-        "reported_date": date_of(dig(body, "created")),
-    }
-    return usage, message, facts
+    return Output(
+        id=request.id,
+        answer=None,
+        usage=usage,
+        request_id=request_id,
+        reported_model=word(dig(body, "model")),
+        reported_date=date_at(dig(body, "created")),
+        reason=f"thinking did not end: {finish}" if text is None else finish,
+        text=text or None,
+        thinking=thinking,
+    )
 
 
 def _finish(body: Any) -> str:
     """Why the answer ended, as a reason for there being none."""
     if dig(body, "choices", 0) is None:
         return "no choice in the answer"
-    return _text(dig(body, "choices", 0, "finish_reason")) or "no finish reason"
+    return word(dig(body, "choices", 0, "finish_reason")) or "no finish reason"
 
 
-def _words_of(message: Any) -> tuple[str, str | None]:
-    """The text of a message, and its thinking."""
+def _words_of(message: Any) -> tuple[str | None, str | None]:
+    """The text of a message, None where its thinking did not end; and its thinking."""
     content = dig(message, "content")
-    if isinstance(content, list):
-        texts = [dig(part, "text") for part in content if dig(part, "type") == "text"]
-        content = "".join(text for text in texts if isinstance(text, str))
+    parts = [dig(part, "text") for part in items(content) if dig(part, "type") == "text"]
     text = content if isinstance(content, str) else ""
-    thinking = _text(dig(message, "reasoning")) or _text(dig(message, "reasoning_content"))
-    if thinking is None and ("</think>" in text or text.lstrip().startswith("<think>")):
-        # a server without a reasoning parser; the opening tag may be part of its template
-        inside, _, text = text.partition("</think>")
-        thinking = inside.strip().removeprefix("<think>").strip() or None
-        text = text.lstrip()
-    return text, thinking
+    text += "".join(part for part in parts if isinstance(part, str))
+    thinking = word(dig(message, "reasoning")) or word(dig(message, "reasoning_content"))
+    if thinking is not None:
+        return text, thinking
+    return split_thinking(text, THINKING_TAGS, opened=False)
 
 
-def _first_place(places: Sequence[Any]) -> dict[str, float]:
-    """Token -> log-probability at the first place whose own token is no blank."""
-    for place in places:
-        own = _text(dig(place, "token")) or ""
-        if own.strip():
-            rows = [place, *_list(dig(place, "top_logprobs"))]
-            known = [(dig(row, "token"), dig(row, "logprob")) for row in rows]
-            return {
-                token: float(logprob)
-                for token, logprob in known
-                if isinstance(token, str) and isinstance(logprob, (int, float))
-            }
-    return {}
-
-
-def read_usage(told: Any) -> Usage | None:
+def read_usage(given: Any) -> Usage | None:
     """`usage` of a chat answer; None where the service says nothing."""
-    if not isinstance(told, Mapping):
-        return None
-    cost = told.get("cost")  # OpenRouter's, in US dollars
-    return Usage(
-        input_tokens=whole(told.get("prompt_tokens")),
-        cached_tokens=whole(dig(told, "prompt_tokens_details", "cached_tokens")),
-        input_image_tokens=whole(dig(told, "prompt_tokens_details", "image_tokens")),
-        output_tokens=whole(told.get("completion_tokens")),
-        thinking_tokens=whole(dig(told, "completion_tokens_details", "reasoning_tokens")),
-        image_tokens=whole(dig(told, "completion_tokens_details", "image_tokens")),
-        cost_usd=float(cost) if isinstance(cost, (int, float)) and cost >= 0 else None,
+    cost = number(dig(given, "cost"))  # OpenRouter's, in US dollars
+    return told(
+        Usage(
+            input_tokens=whole(dig(given, "prompt_tokens")),
+            cached_tokens=whole(dig(given, "prompt_tokens_details", "cached_tokens")),
+            input_image_tokens=whole(dig(given, "prompt_tokens_details", "image_tokens")),
+            output_tokens=whole(dig(given, "completion_tokens")),
+            thinking_tokens=whole(dig(given, "completion_tokens_details", "reasoning_tokens")),
+            image_tokens=whole(dig(given, "completion_tokens_details", "image_tokens")),
+            cost_usd=cost if cost is not None and cost >= 0 else None,
+        )
     )
-
-
-def _with_images(usage: Usage | None, made: int) -> Usage | None:
-    import msgspec
-
-    if not made:
-        return usage
-    return msgspec.structs.replace(usage or Usage(), images=made)
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []

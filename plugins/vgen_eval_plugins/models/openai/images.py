@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
 from vgen_eval.errors import CallError
 from vgen_eval.types import Output, Request, Usage
 
-from vgen_eval_plugins.models.openai.calling import Reply, billed, date_of, dig, whole
-from vgen_eval_plugins.models.openai.pictures import Fetcher, pick
-from vgen_eval_plugins.models.payloads import MIME, ImageFormat, encode, from_base64
+from vgen_eval_plugins.models.openai.faults import request_id_of
+from vgen_eval_plugins.models.payloads import MIME, ImageFormat, encode
+from vgen_eval_plugins.models.pictures import Fetcher, open_picture, pick
+from vgen_eval_plugins.models.replies import billed, date_at, dig, items, told, whole, word
+from vgen_eval_plugins.models.service_adapter import prompt_of
+from vgen_eval_plugins.models.wire import Reply
 
 __all__ = ["CALL", "OURS", "ask_edit", "read_edit", "upload"]
 
@@ -48,51 +50,49 @@ def ask_edit(request: Request, *, image_format: ImageFormat) -> dict[str, Any]:
     files = upload(request, image_format)
     if not files:
         raise CallError("an edit starts from a picture, and this request has none")
-    prompt = request.prompt.encode("utf-8", "replace").decode()
-    return {"image": files[0] if len(files) == 1 else files, "prompt": prompt}
+    return {"image": files[0] if len(files) == 1 else files, "prompt": prompt_of(request)}
 
 
 def read_edit(body: Any, request: Request, reply: Reply, *, fetch: Fetcher) -> Output:
     """The picture of an answer; `answer` None with the reason where it holds none."""
-    entries = dig(body, "data")
-    entries = entries if isinstance(entries, list) else []
+    entries = items(dig(body, "data"))
     usage = _usage(dig(body, "usage"), made=len(entries))
-    files: list[bytes] = []
-    with billed(usage, reply.request_id):
+    request_id = request_id_of(reply)
+    files: list[bytes | str] = []
+    with billed(usage, request_id):
         for entry in entries:
-            text, url = dig(entry, "b64_json"), dig(entry, "url")
-            if isinstance(text, str) and text:
-                files.append(from_base64(text))
-            elif isinstance(url, str) and url:
+            text, url = word(dig(entry, "b64_json")), word(dig(entry, "url"))
+            if text is not None:
+                files.append(open_picture(text))
+            elif url is not None:
                 files.append(fetch(url))
     found = pick(files)
     reason = found.reason
-    if found.answer is None and not files:
+    if not files:
         reason = "a list of pictures without a picture" if entries else "an empty list of pictures"
-    said = [dig(entry, "revised_prompt") for entry in entries]
+    said = [word(dig(entry, "revised_prompt")) for entry in entries]
     return Output(
         id=request.id,
         answer=found.answer,
         reason=reason,
         usage=usage,
-        request_id=reply.request_id,
-        reported_model=dig(body, "model") if isinstance(dig(body, "model"), str) else None,
-        reported_date=date_of(dig(body, "created")),
-        text=next((text for text in said if isinstance(text, str) and text), None),
+        request_id=request_id,
+        reported_model=word(dig(body, "model")),
+        reported_date=date_at(dig(body, "created")),
+        text=next(filter(None, said), None),
         pictures=found.others,
         flags=found.flags,
     )
 
 
-def _usage(told: Any, *, made: int) -> Usage | None:
-    usage = Usage(images=made or None)
-    if isinstance(told, Mapping):
-        usage = msgspec.structs.replace(
-            usage,
-            input_tokens=whole(told.get("input_tokens")),
-            cached_tokens=whole(dig(told, "input_tokens_details", "cached_tokens")),
-            input_image_tokens=whole(dig(told, "input_tokens_details", "image_tokens")),
-            output_tokens=whole(told.get("output_tokens")),
-            image_tokens=whole(dig(told, "output_tokens_details", "image_tokens")),
+def _usage(given: Any, *, made: int) -> Usage | None:
+    return told(
+        Usage(
+            images=made or None,
+            input_tokens=whole(dig(given, "input_tokens")),
+            cached_tokens=whole(dig(given, "input_tokens_details", "cached_tokens")),
+            input_image_tokens=whole(dig(given, "input_tokens_details", "image_tokens")),
+            output_tokens=whole(dig(given, "output_tokens")),
+            image_tokens=whole(dig(given, "output_tokens_details", "image_tokens")),
         )
-    return None if usage == Usage() else usage
+    )

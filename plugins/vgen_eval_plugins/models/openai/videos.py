@@ -6,19 +6,21 @@ OpenAI closed its own service, and the SDK's methods for it warn and will go; ot
 
 from __future__ import annotations
 
-import contextlib
+import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import quote
 
 from vgen_eval.errors import CallError, RateLimited, Refused, Transient
 from vgen_eval.types import Output, Request, Usage
 
-from vgen_eval_plugins.models.openai.calling import Line, Reply, date_of, dig, whole
+from vgen_eval_plugins.models.openai.faults import read_fault, request_id_of
 from vgen_eval_plugins.models.openai.images import upload
 from vgen_eval_plugins.models.payloads import ImageFormat, no_video
+from vgen_eval_plugins.models.replies import billed, date_at, dig, read_object, told, whole, word
 from vgen_eval_plugins.models.service import NO_CREDIT, POLICY, status_error, words
+from vgen_eval_plugins.models.service_adapter import prompt_of
+from vgen_eval_plugins.models.wire import Line, Reply
 
 __all__ = ["ARGUMENTS", "CALL", "OURS", "Jobs", "ask_video", "make_video"]
 
@@ -30,52 +32,55 @@ OURS: Mapping[str, str] = {
     "input_reference": "the picture of the sample",
     "model": "options.model",
 }
-STREAMED = {"X-Stainless-Raw-Response": "stream"}
-"""What the SDK's own `with_streaming_response` adds to a request."""
+RAW = {"X-Stainless-Raw-Response": "true"}
+"""What the SDK's own `with_raw_response` adds to a request: the answer is left as it came."""
 FIRST_POLL_S = 0.25
 LONGEST_POLL_S = 15.0
 GROWTH = 1.5
 DOWNLOADS = 5
-OVER = ("completed", "succeeded", "failed", "cancelled", "canceled", "expired")
+LONGEST_WAIT_S = 600.0
+"""However long a service asks to wait."""
+DONE = ("completed", "succeeded")
+OVER = (*DONE, "failed", "cancelled", "canceled", "expired")
+
+_ID = re.compile(r"(?!\.+$)[A-Za-z0-9._~:=+-]{1,512}")
+"""A job's id becomes a part of paths, and must not lead out of them."""
 
 
 class Jobs:
-    """The three requests of the protocol, as `Line.ask` takes them."""
+    """The three requests of the protocol, each within what is left of a job's time."""
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: Any, line: Line, *, headers: Mapping[str, Any]) -> None:
+        """`client`: the SDK's; `headers`: further ones of each request."""
+        self.line = line
+        self.deadline = line.deadline()
         self._client = client
+        self._headers = {**headers, **RAW}
 
-    def create(
-        self, *, timeout: float | None, extra_headers: Mapping[str, Any], file: Any = None,
-        **fields: Any,
-    ) -> contextlib.AbstractContextManager[Any]:  # fmt: skip
+    def create(self, *, file: Any = None, **fields: Any) -> Reply:
         """Submits a job: a form, with the picture as `input_reference` where there is one."""
-        headers = {**extra_headers, "Content-Type": "multipart/form-data"}
         files = [] if file is None else [("input_reference", file)]
-        options = {"headers": headers | STREAMED, "timeout": timeout}
-        return _closing(
+        options = self._options({"Content-Type": "multipart/form-data"})
+        return self._ask(
             lambda: self._client.post(
                 "/videos", cast_to=object, body=fields, files=files, options=options
-            )
+            ),
+            job=False,
         )
 
-    def retrieve(
-        self, *, job_id: str, timeout: float | None, extra_headers: Mapping[str, Any],
-        content: bool = False,
-    ) -> contextlib.AbstractContextManager[Any]:  # fmt: skip
+    def retrieve(self, job: str, *, content: bool = False) -> Reply:
         """How a job stands; `content`: the video itself."""
-        path = f"/videos/{quote(job_id, safe='')}" + ("/content" if content else "")
-        options = {"headers": {**extra_headers, **STREAMED}, "timeout": timeout}
-        return _closing(lambda: self._client.get(path, cast_to=object, options=options))
+        path = f"/videos/{job}" + ("/content" if content else "")
+        return self._ask(
+            lambda: self._client.get(path, cast_to=object, options=self._options({})), job=True
+        )
 
+    def _options(self, headers: Mapping[str, str]) -> dict[str, Any]:
+        return {"headers": {**self._headers, **headers}, "timeout": self.line.left(self.deadline)}
 
-@contextlib.contextmanager
-def _closing(request: Callable[[], Any]) -> Iterator[Any]:
-    response = request()
-    try:
-        yield response
-    finally:
-        response.close()
+    def _ask(self, call: Callable[[], Any], *, job: bool) -> Reply:
+        service = self.line.service
+        return self.line.ask(call, lambda reply: read_fault(reply, service=service, job=job))
 
 
 def ask_video(request: Request, *, image_format: ImageFormat) -> dict[str, Any]:
@@ -83,40 +88,40 @@ def ask_video(request: Request, *, image_format: ImageFormat) -> dict[str, Any]:
     files = upload(request, image_format)
     if len(files) > 1:
         raise CallError(f"a video starts from one picture, and this request has {len(files)}")
-    prompt = request.prompt.encode("utf-8", "replace").decode()
-    return {"prompt": prompt} | ({"file": files[0]} if files else {})
+    return {"prompt": prompt_of(request)} | ({"file": files[0]} if files else {})
 
 
-def make_video(line: Line, jobs: Jobs, request: Request, arguments: dict[str, Any]) -> Output:
+def make_video(jobs: Jobs, request: Request, arguments: dict[str, Any]) -> Output:
     """The video of one job, made within the call's time.
 
     TimeoutError while the job is still under way; Refused where the provider declined, CallError
     where the job failed.
     """
-    deadline = line.deadline()
-    body, reply = line.ask_json(jobs.create, deadline=deadline, **arguments)
+    host = jobs.line.service.host
+    reply = jobs.create(**arguments)
+    body: Any = read_object(reply.text, host=host)
     job = dig(body, "id")
-    if not isinstance(job, str) or not job:
-        raise CallError(f"{line.service.host}: a video job without an id")
-    body = _wait(line, jobs, job, body, deadline=deadline)
+    if not isinstance(job, str) or not _ID.fullmatch(job):
+        raise CallError(f"{host}: a video job without an id, or with one that is none")
+    body = _wait(jobs, job, body)
     usage = _usage(body)
-    if dig(body, "status") not in ("completed", "succeeded"):
-        raise _fault(line, body, usage=usage, request_id=reply.request_id)
-    data = _download(line, jobs, job, deadline=deadline).data
+    if dig(body, "status") not in DONE:
+        raise _fault(jobs.line, body, usage=usage, request_id=request_id_of(reply))
+    with billed(usage, request_id_of(reply)):
+        data = _download(jobs, job).data
     reason = no_video(data)
-    model = dig(body, "model")
     return Output(
         id=request.id,
         answer=None if reason else data,
         reason=reason,
         usage=usage,
-        request_id=reply.request_id or job,
-        reported_model=model if isinstance(model, str) else None,
-        reported_date=date_of(dig(body, "created_at")),
+        request_id=request_id_of(reply) or job,
+        reported_model=word(dig(body, "model")),
+        reported_date=date_at(dig(body, "created_at")),
     )
 
 
-def _wait(line: Line, jobs: Jobs, job: str, body: Any, *, deadline: float | None) -> Any:
+def _wait(jobs: Jobs, job: str, body: Any) -> Any:
     """The job once it is over, asked for at growing intervals.
 
     What may pass is sat out here: the engine would submit the job, and pay for it, anew.
@@ -125,19 +130,19 @@ def _wait(line: Line, jobs: Jobs, job: str, body: Any, *, deadline: float | None
     while dig(body, "status") not in OVER:
         wait = pause
         try:
-            body, _ = line.ask_json(jobs.retrieve, deadline=deadline, job=True, job_id=job)
+            body = read_object(jobs.retrieve(job).text, host=jobs.line.service.host)
         except RateLimited as exc:
             wait = max(pause, exc.retry_after or 0.0)
         except Transient:
             pass
         except TimeoutError:
-            raise _still_running(line, job, body) from None
+            raise _still_running(jobs.line, job, body) from None
         if dig(body, "status") in OVER:
             break
-        left = None if deadline is None else deadline - time.monotonic()
+        left = None if jobs.deadline is None else jobs.deadline - time.monotonic()
         if left is not None and left <= 0:
-            raise _still_running(line, job, body)
-        time.sleep(wait if left is None else min(wait, left))
+            raise _still_running(jobs.line, job, body)
+        time.sleep(min(wait, LONGEST_WAIT_S) if left is None else min(wait, left))
         pause = min(pause * GROWTH, LONGEST_POLL_S)
     return body
 
@@ -147,10 +152,10 @@ def _still_running(line: Line, job: str, body: Any) -> TimeoutError:
     return TimeoutError(f"{line.service.host}: job {job} still {status} after {line.seconds:g} s")
 
 
-def _download(line: Line, jobs: Jobs, job: str, *, deadline: float | None) -> Reply:
+def _download(jobs: Jobs, job: str) -> Reply:
     for at in range(DOWNLOADS):
         try:
-            return line.ask(jobs.retrieve, deadline=deadline, job=True, job_id=job, content=True)
+            return jobs.retrieve(job, content=True)
         except (RateLimited, Transient):
             if at == DOWNLOADS - 1:
                 raise
@@ -174,4 +179,4 @@ def _fault(line: Line, body: Any, *, usage: Usage | None, request_id: str | None
 
 def _usage(body: Any) -> Usage | None:
     seconds = whole(dig(body, "seconds"))
-    return None if seconds is None else Usage(video_seconds=float(seconds))
+    return told(Usage(video_seconds=None if seconds is None else float(seconds)))

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 import pytest
 from cleanroom import CleanRoom
+from hypothesis import HealthCheck, settings
+
+# how fast examples are made and run says something of the machine alone, which others may share
+settings.register_profile(
+    "shared machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("shared machine")
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ are chance; how they are driven is real.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -215,31 +216,39 @@ def small_qwen_pictures(side: int = 64) -> Iterator[None]:
 
 
 @contextmanager
-def lenient_pipeline(arguments: Iterable[str]) -> Iterator[str]:
+def lenient_pipeline(arguments: Iterable[str], *, named: str | None = None) -> Iterator[str]:
     """Name of a tiny pipeline's class, of diffusers while this is open, that takes `arguments`.
 
     It edits as StableDiffusionInstructPix2PixPipeline does, in two steps, whatever it is asked;
     what that one does not know is passed over. So one stand-in serves the cards of all editors.
-    Arguments that no editing pipeline of diffusers knows are not taken.
+    It takes what one editing pipeline of diffusers takes: the class `named`, or else the one that
+    knows most of the arguments. A checkpoint's own class is not known without it.
     """
     mend_torchvision()
     import diffusers
 
     plain: Any = diffusers.StableDiffusionInstructPix2PixPipeline
     known = inspect.signature(plain.__call__)
+    asked = frozenset(arguments)
+    editors = _editors(Path(diffusers.__file__).parent / "pipelines")
+    best = max(sorted(editors), key=lambda name: len(editors[name] & asked))
+    taken_there = editors.get(named or best, frozenset())
 
     class LenientEditPipeline(plain):  # type: ignore[misc]
         def __call__(self, **given: Any) -> Any:
             taken = {key: value for key, value in given.items() if key in known.parameters}
             return super().__call__(**taken | {"num_inference_steps": 2})
 
-    named = [entry for entry in known.parameters.values() if entry.kind != entry.VAR_KEYWORD]
+    ours = [
+        entry
+        for name, entry in known.parameters.items()
+        if entry.kind != entry.VAR_KEYWORD and (name in kinds.OURS or name in taken_there)
+    ]
     more = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)
-        for name in sorted(set(arguments) - set(known.parameters))
-        if _is_argument(diffusers, name)
+        for name in sorted(taken_there & asked - set(known.parameters))
     ]
-    signature = known.replace(parameters=[*named, *more])
+    signature = known.replace(parameters=[*ours, *more])
     LenientEditPipeline.__call__.__signature__ = signature  # type: ignore[attr-defined]
     name = LenientEditPipeline.__name__
     setattr(diffusers, name, LenientEditPipeline)
@@ -249,19 +258,20 @@ def lenient_pipeline(arguments: Iterable[str]) -> Iterator[str]:
         delattr(diffusers, name)
 
 
-def _is_argument(diffusers: Any, name: str) -> bool:
-    """Does a pipeline of diffusers take it?
-
-    Of the classes that were read the signatures are looked at, of all others the sources: some
-    want libraries that are not here.
-    """
-    read = sorted(kinds.REFERENCES | kinds.EDITS | kinds.ONE_PICTURE)
-    for entry in read:
-        if name in inspect.signature(getattr(diffusers, entry).__call__).parameters:
-            return True
-    declared = re.compile(rf"^        {re.escape(name)}: ", re.MULTILINE)
-    folder = Path(diffusers.__file__).parent / "pipelines"
-    return any(declared.search(path.read_text("utf-8")) for path in folder.rglob("pipeline_*.py"))
+@functools.cache
+def _editors(folder: Path) -> Mapping[str, frozenset[str]]:
+    """Editing pipeline -> arguments of its call, by the sources: some want libraries not here."""
+    part = re.compile(r"^class (\w+)|^    def __call__\((.*?)^    \)", re.MULTILINE | re.DOTALL)
+    argument = re.compile(r"^        (\w+)\s*[:=,]", re.MULTILINE)
+    found = {}
+    for path in sorted(folder.rglob("pipeline_*.py")):
+        kind = ""
+        for match in part.finditer(path.read_text("utf-8")):
+            kind = match[1] or kind
+            names = frozenset(argument.findall(match[2] or ""))
+            if "prompt" in names and names & set(kinds.PICTURES) - set(kinds.ALSO_WANTED):
+                found[kind] = names
+    return found
 
 
 BUILDERS: Mapping[str, Callable[[Path], Path]] = {

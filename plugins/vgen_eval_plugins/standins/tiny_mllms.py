@@ -6,6 +6,7 @@ processor, chat template. What they answer is noise; how they are driven is real
 
 from __future__ import annotations
 
+import string
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -69,8 +70,13 @@ LLAVA_CHAT = (
 )
 
 
-def build_qwen2_5_vl(folder: Path, *, seed: int = 0, thinking: str = "none") -> Path:
-    """A Qwen2.5-VL: ChatML, 3-axis rotary positions, window attention in the vision tower."""
+def build_qwen2_5_vl(
+    folder: Path, *, seed: int = 0, thinking: str = "none", letters_only: bool = False
+) -> Path:
+    """A Qwen2.5-VL: ChatML, 3-axis rotary positions, window attention in the vision tower.
+
+    letters_only: whatever is drawn, it writes a few letters, and so always an answer.
+    """
     mend_torchvision()
     from transformers import (
         Qwen2_5_VLConfig,
@@ -98,7 +104,8 @@ def build_qwen2_5_vl(folder: Path, *, seed: int = 0, thinking: str = "none") -> 
         video_processor=Qwen2VLVideoProcessor(size=size),
         chat_template=_chatml(thinking),
     )
-    return _save(folder, Qwen2_5_VLForConditionalGeneration, config, processor, seed)
+    more = _only_letters(tokenizer) if letters_only else {}
+    return _save(folder, Qwen2_5_VLForConditionalGeneration, config, processor, seed, **more)
 
 
 def build_qwen3_vl(folder: Path, *, seed: int = 0, thinking: str = "none") -> Path:
@@ -247,7 +254,19 @@ def _vision_ids(tokenizer: Any) -> dict[str, int]:
     }
 
 
-def _save(folder: Path, kind: Any, config: Any, processor: Any, seed: int) -> Path:
+def _only_letters(tokenizer: Any) -> dict[str, Any]:
+    """Settings under which noise is one letter or more, and then the end."""
+    end = tokenizer.eos_token_id
+    letters = tokenizer.convert_tokens_to_ids(list(string.ascii_letters))
+    return {
+        "suppress_tokens": sorted(set(range(len(tokenizer))) - {end, *letters}),
+        "begin_suppress_tokens": [end],
+    }
+
+
+def _save(
+    folder: Path, kind: Any, config: Any, processor: Any, seed: int, **generation: Any
+) -> Path:
     """Random weights of the seed alone, whatever was drawn before; nothing else is disturbed."""
     import torch
 
@@ -257,6 +276,8 @@ def _save(folder: Path, kind: Any, config: Any, processor: Any, seed: int) -> Pa
     model.generation_config.eos_token_id = config.text_config.eos_token_id
     model.generation_config.pad_token_id = config.text_config.pad_token_id
     model.generation_config.exponential_decay_length_penalty = WINDING_UP
+    for name, value in generation.items():
+        setattr(model.generation_config, name, value)
     model.save_pretrained(folder)
     processor.save_pretrained(folder)
     return folder

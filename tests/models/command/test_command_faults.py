@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from commandkit import (
     wait_until,
     write_program,
 )
-from vgen_eval.errors import AccessDenied, CallError, NotRunnable, UsageError
+from vgen_eval.errors import AccessDenied, CallError, NotRunnable, Transient, UsageError
 from vgen_eval_plugins.models.command import process
 from vgen_eval_plugins.models.command.lines import Bad, read_lines
 
@@ -254,6 +255,41 @@ for r in requests():
     adapter = start(body)
     assert [ask(adapter, name) for name in "ab"] == [{"a": "first"}, {"b": "first"}]
     assert "second or late answers" in caplog.text
+
+
+def test_what_came_between_two_calls_is_no_answer_to_a_call_made_again(start: Start) -> None:
+    body = """
+ready()
+for at, r in enumerate(requests()):
+    if at:
+        reply(r, text="again")
+        continue
+    send(type="error", id=r["id"], kind="transient", message="busy")
+    reply(r, text="late")
+    open("said", "w").close()
+"""
+    adapter = start(body)
+    with pytest.raises(Transient, match="busy"):
+        ask(adapter)
+    worker = adapter._workers[0]
+    assert worker._process is not None
+    inbox = worker._process._inbox
+    wait_until(lambda: not inbox.empty())
+    assert ask(adapter) == {"a": "again"}
+
+
+def test_each_program_answers_for_its_own_requests_alone(start: Start, tmp_path: Path) -> None:
+    body = """
+number = ready()["process"]
+for r in requests():
+    reply({"id": "b" if r["id"] == "a" else r["id"]}, text=str(number))
+"""
+    adapter = start(body, processes=4)
+    with ThreadPoolExecutor(4) as threads:
+        made = {name: threads.submit(ask, adapter, name) for name in "abcd"}
+    with pytest.raises(CallError, match="with the id 'b', which was not asked"):
+        made["a"].result()
+    assert [list(made[name].result()) for name in "bcd"] == [["b"], ["c"], ["d"]]
 
 
 def test_megabytes_on_stderr_are_drained_and_the_last_lines_kept(start: Start) -> None:

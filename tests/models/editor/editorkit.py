@@ -11,7 +11,7 @@ from vgen_eval.cards.records import ModelCard
 from vgen_eval.imaging import Image
 from vgen_eval.types import Output, Request
 from vgen_eval_plugins.models.editor.adapter import DiffusersEditor
-from vgen_eval_plugins.models.editor.options import EditorOptions, Lora
+from vgen_eval_plugins.models.editor.options import EditorLora, EditorOptions
 
 __all__ = ["KLEIN", "QWEN", "STEPS", "ask", "card", "editor", "picture", "read_loras", "request"]
 
@@ -61,6 +61,6 @@ def ask(adapter: DiffusersEditor, *requests: Request) -> dict[str, Output]:
     return {output.id: output for output in adapter.generate(requests)}
 
 
-def read_loras(given: list[dict[str, Any]]) -> tuple[Lora, ...]:
+def read_loras(given: list[dict[str, Any]]) -> tuple[EditorLora, ...]:
     """The option `loras`."""
-    return tuple(msgspec.convert(entry, Lora) for entry in given)
+    return tuple(msgspec.convert(entry, EditorLora) for entry in given)

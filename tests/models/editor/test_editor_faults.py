@@ -72,7 +72,11 @@ def test_a_folder_without_an_index_is_no_pipeline(own_copy: Path) -> None:
     assert "save_pretrained" in str(caught.value.cure)
 
 
-@pytest.mark.parametrize("text", ["{", "[]", "{}", '"words"'])
+@pytest.mark.parametrize(
+    "text",
+    ["{", "[]", "{}", '"words"', '{"_class_name": []}', '{"_class_name": 5}', "[" * 100_000],
+    ids=str.__len__,
+)
 def test_an_index_that_is_none_is_named(own_copy: Path, text: str) -> None:
     (own_copy / "model_index.json").write_text(text)
     with pytest.raises(NotRunnable, match=r"model_index\.json"):
@@ -190,7 +194,7 @@ def test_quantization_without_its_library_says_what_to_install(tiny_pix2pix: Pat
     assert caught.value.cure == "pip install bitsandbytes"
     wanted = EditorOptions(quantization="bitsandbytes_8bit")
     assert "pip install bitsandbytes" in DiffusersEditor.lacks(wanted, card())[0]
-    assert DiffusersEditor.lacks(EditorOptions(), card()) == ()
+    assert not DiffusersEditor.lacks(EditorOptions(), card())
 
 
 def test_low_rank_weights_that_do_not_fit_are_named(tiny_pix2pix: Path, tmp_path: Path) -> None:
@@ -336,9 +340,50 @@ def test_every_class_of_the_tables_is_one_of_diffusers() -> None:
         assert issubclass(getattr(diffusers, name), diffusers.DiffusionPipeline)
 
 
+@pytest.mark.parametrize(
+    "weight",
+    [
+        "../x.safetensors",
+        "a/../../x.safetensors",
+        "/etc/x.safetensors",
+        "x.bin",
+        "x.safetensors.pt",
+    ],
+)
+def test_a_file_of_low_rank_weights_lies_in_its_folder_and_is_no_pickle(
+    weight: str, tiny_pix2pix: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(msgspec.ValidationError, match="weight"):
+        read_loras([{"model": "org/name", "weight": weight}])
+    assert read_loras([{"model": "org/name", "weight": "a/b..c.safetensors"}])
+    pickle = tmp_path / "lora.bin"
+    pickle.write_bytes(b"x")
+    with pytest.raises(NotRunnable, match="is no safetensors file"):
+        editor(tiny_pix2pix, loras=read_loras([{"model": str(pickle)}]))
+
+
+def test_a_folder_that_changed_since_it_was_identified_is_not_run(own_copy: Path) -> None:
+    identity(own_copy)
+    config = own_copy / "scheduler" / "scheduler_config.json"
+    config.write_text(config.read_text().replace("0.012", "0.013"))
+    with pytest.raises(NotRunnable, match="changed while it was loaded or since the run began"):
+        editor(own_copy)
+    identity(own_copy)
+    editor(own_copy)
+
+
+def test_pictures_and_prompts_of_odd_sizes_are_answered_or_told(tiny_pix2pix: Path) -> None:
+    adapter = editor(tiny_pix2pix)
+    for size in ((1, 1), (1, 400)):
+        with pytest.raises(CallError, match="must be > 0"):
+            ask(adapter, request("a", picture(*size), **STEPS))
+    odd = request("a", picture(37, 53), prompt="x " * 5000, seed=2**70, num_inference_steps=1)
+    assert ask(adapter, odd)["a"].answer.shape == (32, 48, 3)
+
+
 def test_a_stub_takes_what_editors_know_and_no_other_word(tmp_path: Path) -> None:
-    given = {"num_inference_steps": 40, "true_cfg_scale": 4.0, "img_guidance_scale": 1.6}
-    for settings, fits in ((given, True), ({**given, "true_cfg_scal": 4.0}, False)):
+    one, two = {"num_inference_steps": 40, "true_cfg_scale": 4.0}, {"img_guidance_scale": 1.6}
+    for settings, fits in ((one, True), (two, True), ({**one, "true_cfg_scal": 4.0}, False)):
         model = card(**settings, seed=0)
         with DiffusersEditor.stub(model, tmp_path) as options:
             read = msgspec.convert(options, EditorOptions)
@@ -350,3 +395,21 @@ def test_a_stub_takes_what_editors_know_and_no_other_word(tmp_path: Path) -> Non
             adapter.load()
             assert ask(adapter, request("a", **settings))["a"].answer.shape == (64, 96, 3)
             adapter.close()
+
+
+@pytest.mark.parametrize(
+    ("settings", "options", "words"),
+    [
+        # each is known to some class, and no class takes both
+        ({"true_cfg_scale": 4.0, "img_guidance_scale": 1.6}, {}, "takes no '"),
+        ({"true_cfg_scale": 4.0}, {"pipeline": "Flux2KleinPipeline"}, "takes no 'true_cfg_scale'"),
+    ],
+)
+def test_a_stub_takes_no_more_than_one_class_of_editors(
+    settings: Any, options: Any, words: str, tmp_path: Path
+) -> None:
+    model = msgspec.structs.replace(card(**settings), options=options)
+    with DiffusersEditor.stub(model, tmp_path) as stub:
+        read = msgspec.convert({**options, **stub}, EditorOptions)
+        with pytest.raises(UsageError, match=words):
+            DiffusersEditor(read, card=model, device="cpu").load()

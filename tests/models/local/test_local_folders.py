@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -58,7 +59,32 @@ def test_a_link_counts_as_what_it_points_to(tmp_path: Path) -> None:
     assert digest_folder(linked) == digest_folder(plain)
 
 
-@pytest.mark.parametrize("data", [b"", b"\x01", b"version https://git-lfs", b"\xff" * 64])
+def test_a_linked_folder_counts_and_one_within_itself_ends(tmp_path: Path) -> None:
+    plain, elsewhere = make(tmp_path / "a"), tmp_path / "elsewhere"
+    make(plain / "unet")
+    whole = digest_folder(plain)
+    (plain / "unet").rename(elsewhere)
+    (plain / "unet").symlink_to(elsewhere)
+    assert digest_folder(plain) == whole
+    (elsewhere / "config.json").write_text('{"layers": 2}')
+    changed = digest_folder(plain)
+    assert changed != whole
+    (plain / "again").symlink_to(plain)
+    assert digest_folder(plain) == changed
+
+
+def test_a_pipe_is_no_part_of_a_model(tmp_path: Path) -> None:
+    folder = make(tmp_path / "a")
+    plain = digest_folder(folder)
+    os.mkfifo(folder / "pipe.json")
+    assert digest_folder(folder) == plain
+
+
+BOMB = (1 << 60).to_bytes(8, "little") + b"{}"
+"""A safetensors header of an exabyte."""
+
+
+@pytest.mark.parametrize("data", [b"", b"\x01", b"version https://git-lfs", b"\xff" * 64, BOMB])
 def test_weights_that_are_no_safetensors_are_named(tmp_path: Path, data: bytes) -> None:
     folder = make(tmp_path / "a")
     (folder / "model.safetensors").write_bytes(data)

@@ -15,7 +15,14 @@ from typing import Any
 import pytest
 from vgen_eval.cards.records import Checkpoint, ModelCard
 from vgen_eval.errors import NotRunnable, UsageError
-from vgen_eval_plugins.models.local.hub import Source, find_source, resolve
+from vgen_eval.secrets import redact
+from vgen_eval_plugins.models.local.hub import (
+    JSON_LIMIT,
+    Source,
+    find_source,
+    read_json,
+    resolve,
+)
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 OTHER = "f" * 40
@@ -62,6 +69,28 @@ def test_what_is_no_place_is_told(tmp_path: Path) -> None:
         resolve("https://huggingface.co/org/name", None, extra="diffusers")
     with pytest.raises(NotRunnable, match="no folder"):
         resolve(str(tmp_path / "none"), None, extra="diffusers")
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"[" * 200_000, "cannot be read"),
+        (b"\xff{}", "cannot be read"),
+        (b" " * (JSON_LIMIT + 1), "more than 32 MiB"),
+    ],
+    ids=["deep", "not UTF-8", "large"],
+)
+def test_a_configuration_that_is_a_bomb_is_told(tmp_path: Path, data: bytes, words: str) -> None:
+    (tmp_path / "config.json").write_bytes(data)
+    with pytest.raises(NotRunnable, match=words):
+        read_json(Source(str(tmp_path)), "config.json", extra="transformers")
+
+
+def test_the_users_key_to_the_hub_is_cut_out_of_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    planted = "hf_PlantedKeyOfNobody"
+    monkeypatch.setenv("HF_TOKEN", planted)
+    find(repo="org/name", revision=COMMIT)
+    assert redact(f"Bearer {planted}") == "Bearer [HF_TOKEN]"
 
 
 class Hub(BaseHTTPRequestHandler):

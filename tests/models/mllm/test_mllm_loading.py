@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from mllmkit import ask, load, make_request
 from vgen_eval.cards.records import ModelCard
-from vgen_eval.errors import MissingExtra, NotRunnable, UsageError
+from vgen_eval.errors import CallError, MissingExtra, NotRunnable, UsageError
 from vgen_eval_plugins.models.mllm.adapter import TransformersMLLM
 
 Folder = Callable[..., Path]
@@ -154,6 +154,10 @@ def test_quantization_without_its_library(copied: Path) -> None:
     with pytest.raises(NotRunnable, match="needs bitsandbytes") as told:
         load(copied, quantization="bitsandbytes_4bit")
     assert told.value.cure == "pip install bitsandbytes"
+    wanted = TransformersMLLM.Options(quantization="bitsandbytes_8bit")
+    card = ModelCard(model="m", adapter="a", answers=("text",), licence="CC0-1.0")
+    assert "pip install bitsandbytes" in TransformersMLLM.lacks(wanted, card)[0]
+    assert not TransformersMLLM.lacks(TransformersMLLM.Options(), card)
 
 
 def test_an_attention_that_there_is_not(copied: Path) -> None:
@@ -232,7 +236,7 @@ def test_a_folder_that_is_no_lora(tiny_mllm: Folder, tmp_path: Path) -> None:
 
 
 def _loras(*places: Path) -> Any:
-    from vgen_eval_plugins.models.mllm.options import Lora
+    from vgen_eval_plugins.models.local.weights import Lora
 
     return tuple(Lora(model=str(place)) for place in places)
 
@@ -276,6 +280,58 @@ def identify_folder(folder: Path) -> Any:
     from vgen_eval_plugins.models.local.folders import digest_folder
 
     return {"contents": digest_folder(folder), "libraries": {}}
+
+
+def test_a_folder_that_changed_since_it_was_identified_is_not_run(copied: Path) -> None:
+    identify(copied)
+    (copied / "chat_template.jinja").write_text("Say: {{ messages }}")
+    with pytest.raises(NotRunnable, match="changed while it was loaded or since the run began"):
+        load(copied)
+    identify(copied)
+    load(copied)
+
+
+@quiet_peft
+def test_a_repository_of_low_rank_weights_does_not_bring_another_model(
+    tiny_mllm: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from huggingface_hub import constants
+
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    base = tiny_mllm("qwen2_5_vl")
+    place = tmp_path / "models--org--tuned" / "snapshots" / commit
+    place.parent.mkdir(parents=True)
+    shutil.copytree(base, place)
+    shutil.copytree(make_lora(base, tmp_path / "lora", 1), place, dirs_exist_ok=True)
+    change(place / "adapter_config.json", base_model_name_or_path=str(base))
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    options = TransformersMLLM.Options(model="org/tuned", revision=commit)
+    with pytest.raises(NotRunnable, match=r"org/tuned@0123456789ab is low-rank weights over /"):
+        TransformersMLLM(options, device="cpu").load()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_numbers_that_run_over_are_no_words(dtype: str, copied: Path) -> None:
+    adapter = load(copied, dtype=dtype)
+    (fine,) = ask(adapter, make_request(max_new_tokens=4))
+    assert fine.usage is not None
+    adapter._model.lm_head.weight.data.fill_(float("nan"))
+    drawn = make_request(do_sample=True, max_new_tokens=4)
+    chosen = make_request(form="choice", choices=("yes", "no"))
+    for request in (make_request(max_new_tokens=4), drawn, chosen):
+        with pytest.raises(CallError, match="not finite: a number ran over; -M dtype=bfloat16"):
+            ask(adapter, request)
+
+
+def test_a_folders_name_may_hold_blanks_and_other_letters(copied: Path, tmp_path: Path) -> None:
+    folder = copied.rename(tmp_path / "mein größtes Modell; v=1")
+    link = tmp_path / "link"
+    link.symlink_to(folder)
+    assert identify(link) == identify(folder)
+    request = make_request(seed=2**70 + 1, do_sample=True, max_new_tokens=4)
+    (output,) = ask(load(folder), request)
+    assert ask(load(link), request)[0].answer == output.answer
 
 
 def test_a_batch_of_one_on_a_cpu_is_deterministic_and_others_are_not(copied: Path) -> None:

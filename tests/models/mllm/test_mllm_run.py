@@ -3,39 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from mllmkit import script
+from vgen_eval.cli import main
+from vgen_eval.errors import NotRunnable
+from vgen_eval_plugins.models.mllm.loading import import_transformers
 
-MENDED = (
-    "from vgen_eval_plugins.standins.vision_ops import mend_torchvision; mend_torchvision(); "
-    "from vgen_eval.cli import main; raise SystemExit(main())"
-)
-BARE = "from vgen_eval.cli import main; raise SystemExit(main())"
 COUNTING = ("--tasks", "samples/counting", "--limit", "2", "--no-bounds", "--json")
-
-Command = Callable[..., "subprocess.CompletedProcess[str]"]
-
-
-@pytest.fixture
-def vgen(tmp_path: Path) -> Command:
-    """Runs the command in a process of its own, offline, with an empty hub cache."""
-
-    def run(*words: str, code: str = MENDED) -> subprocess.CompletedProcess[str]:
-        own = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path / "hub"), "OMP_NUM_THREADS": "1"}
-        return subprocess.run(
-            [sys.executable, "-c", code, *words],
-            capture_output=True, text=True, cwd=tmp_path, timeout=120, check=False,
-            env=os.environ | own | {"VGEN_EVAL_PLUGINS": ""},
-        )  # fmt: skip
-
-    return run
 
 
 def lines(folder: Path) -> list[dict[str, Any]]:
@@ -44,7 +22,13 @@ def lines(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text().splitlines()]
 
 
-def test_a_card_becomes_a_result_card(vgen: Command, tiny_mllm: Any, tmp_path: Path) -> None:
+def test_a_card_becomes_a_result_card(
+    tiny_mllm: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
     words = ["h", "m", "</think>", "2", "4", "<|im_end|>"]
     script(tiny_mllm("qwen3_vl", thinking="always"), tmp_path / "model", words)
     (tmp_path / "card.yaml").write_text(
@@ -53,9 +37,8 @@ def test_a_card_becomes_a_result_card(vgen: Command, tiny_mllm: Any, tmp_path: P
         "generation: {max_new_tokens: 8, seed: 3}\nneeds: {extra: transformers}\n"
         "licence: CC0-1.0\n"
     )
-    done = vgen("run", *COUNTING, "--model", "./card.yaml", "--device", "cpu")
-    assert done.returncode == 0, done.stderr
-    (result,) = json.loads(done.stdout)["results"]
+    assert main(["run", *COUNTING, "--model", "./card.yaml", "--device", "cpu"]) == 0
+    (result,) = json.loads(capsys.readouterr().out)["results"]
     assert result["model"] == "tiny/counter"
     (card,) = (json.loads(path.read_text()) for path in tmp_path.rglob("result_card.json"))
     assert card["counts"]["statuses"] == {"ok": 2}
@@ -69,38 +52,43 @@ def test_a_card_becomes_a_result_card(vgen: Command, tiny_mllm: Any, tmp_path: P
     assert set(run["model_identity"]["facts"]) == {"contents", "libraries"}
 
 
-def test_a_model_is_named_without_a_card(vgen: Command, tiny_mllm: Any, tmp_path: Path) -> None:
-    folder = tiny_mllm("llava")
-    done = vgen(
-        "run", *COUNTING, "--model", "transformers_mllm", "-M", f"model={folder}",
-        "--set", "generation.max_new_tokens=3",
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+def test_a_model_is_named_without_a_card(
+    tiny_mllm: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ("-M", f"model={tiny_mllm('llava')}", "--set", "generation.max_new_tokens=3")
+    assert main(["run", *COUNTING, "--model", "transformers_mllm", *words]) == 0
     assert {line["status"] for line in lines(tmp_path / "results")} <= {"ok", "undecodable"}
 
 
-def test_a_revision_that_is_not_here_offline_ends_with_3(vgen: Command) -> None:
-    for revision in ("main", "0123456789abcdef0123456789abcdef01234567"):
-        done = vgen(
-            "run", *COUNTING, "--model", "transformers_mllm", "-M", "model=someone/tiny-vl",
-            "-M", f"revision={revision}",
-        )  # fmt: skip
-        assert done.returncode == 3
-        assert "someone/tiny-vl" in done.stdout + done.stderr
-        assert "hf download someone/tiny-vl" in done.stdout + done.stderr
-        assert "Traceback" not in done.stderr
+@pytest.mark.parametrize("revision", ["main", "0123456789abcdef0123456789abcdef01234567"])
+def test_a_revision_that_is_not_here_offline_ends_with_3(
+    revision: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    from huggingface_hub import constants
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    words = ("-M", "model=someone/tiny-vl", "-M", f"revision={revision}")
+    assert main(["run", *COUNTING, "--model", "transformers_mllm", *words]) == 3
+    told = "".join(capfd.readouterr())
+    assert "hf download someone/tiny-vl" in told
+    assert "Traceback" not in told
 
 
-def test_a_torchvision_that_does_not_fit_is_told(vgen: Command, tiny_mllm: Any) -> None:
-    probe = "import torchvision"
-    if (
-        subprocess.run([sys.executable, "-c", probe], capture_output=True, check=False).returncode
-        == 0
-    ):
-        pytest.skip("it fits here")
-    done = vgen(
-        "run", *COUNTING, "--model", "transformers_mllm", "-M", f"model={tiny_mllm('llava')}",
-        code=BARE,
-    )  # fmt: skip
-    assert done.returncode == 3
-    assert "torchvision does not fit torch" in done.stdout + done.stderr
+def test_a_torchvision_that_does_not_fit_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Unfit:
+        """What importing a torchvision that was built for another torch comes to."""
+
+        def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+            if name == "torchvision":
+                raise RuntimeError("operator torchvision::nms does not exist")
+
+    monkeypatch.delitem(sys.modules, "torchvision", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Unfit(), *sys.meta_path])
+    with pytest.raises(NotRunnable, match=r"torchvision does not fit torch .*nms does not exist"):
+        import_transformers()

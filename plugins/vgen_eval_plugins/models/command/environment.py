@@ -48,6 +48,11 @@ _PASSED = re.compile(
     r"|CC|CXX|CUDA_HOME|SOURCE_DATE_EPOCH|SYSTEMROOT)"
 )
 """Variables that an installer sees: the user's own choice of index and proxy, and compilers."""
+_ELSEWHERE = frozenset({
+    "PIP_PREFIX", "PIP_PYTHON", "PIP_REQUIREMENT", "PIP_ROOT", "PIP_TARGET", "PIP_USER",
+    "UV_PREFIX", "UV_PROJECT", "UV_PYTHON", "UV_SYSTEM_PYTHON", "UV_TARGET", "UV_WORKING_DIR",
+})  # fmt: skip
+"""Of those: what would install into another place, or more than is asked."""
 _USER = re.compile(r"(?<=://)[^/\s@]+@")
 
 PythonVersion = Annotated[str, msgspec.Meta(pattern=r"^3\.\d{1,2}(\.\d{1,3})?$")]
@@ -88,9 +93,9 @@ def build_environment(
     folder = root / _digest(python, requirements)[:24]
     try:
         root.mkdir(parents=True, exist_ok=True)
-        with _locked(root / f"{folder.name}.lock"):
+        with _locked(root / f"{folder.name}.lock") as lock:
             if not _is_whole(folder):
-                _build(folder, python, requirements, builder or _builder())
+                _build(folder, python, requirements, builder or _builder(), lock=lock)
     except OSError as exc:
         raise StorageError(f"{folder}: {exc.strerror or exc}", cure="VGEN_CACHE=DIR") from exc
     return _interpreter(folder)
@@ -118,8 +123,12 @@ def _is_whole(folder: Path) -> bool:
 
 
 @contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Alone with the environment; the lock goes with its process, however that ends."""
+def _locked(path: Path) -> Iterator[int]:
+    """Alone with the environment; the lock goes with its process, however that ends.
+
+    Its file descriptor is for the installers that the process starts: one that outlives a builder
+    which was killed still writes, so it still holds the lock.
+    """
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         told = False
@@ -132,7 +141,7 @@ def _locked(path: Path) -> Iterator[None]:
                     log.warning("%s: another process builds it: waiting", path.stem)
                     told = True
                 time.sleep(WAIT_S)
-        yield
+        yield fd
     finally:
         os.close(fd)
 
@@ -141,7 +150,9 @@ def _builder() -> Builder:
     return "venv" if shutil.which("uv") is None else "uv"
 
 
-def _build(folder: Path, python: str | None, requirements: Requirements, builder: Builder) -> None:
+def _build(
+    folder: Path, python: str | None, requirements: Requirements, builder: Builder, *, lock: int
+) -> None:
     """Makes the environment; whatever stops it, Ctrl-C too, leaves nothing of it."""
     shutil.rmtree(folder, ignore_errors=True)  # of a build that was killed
     log.warning(
@@ -155,8 +166,8 @@ def _build(folder: Path, python: str | None, requirements: Requirements, builder
             wanted.write_text("".join(f"{line}\n" for line in requirements.lines), "utf-8")
             steps = _with_uv if builder == "uv" else _with_venv
             for step in steps(folder, python, wanted, has_any=bool(requirements.lines)):
-                _install(step, cwd=scratch)
-            installed = _install(_freeze(folder, builder), cwd=scratch)
+                _install(step, cwd=scratch, lock=lock)
+            installed = _install(_freeze(folder, builder), cwd=scratch, lock=lock)
         record = {"built_by": builder, "python": python, "requirements": requirements.given,
                   "installed": installed.split("\n")}  # fmt: skip
         (folder / RECORD).write_bytes(msgspec.json.encode(record))
@@ -214,11 +225,11 @@ def _find_python(version: str | None) -> str:
     return found
 
 
-def _install(command: Sequence[str], *, cwd: str) -> str:
+def _install(command: Sequence[str], *, cwd: str, lock: int) -> str:
     """What a step says on stdout; NotRunnable with its last lines when it fails."""
     done = subprocess.run(
         command, cwd=cwd, env=dict(_environment()), stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, errors="replace", check=False,
+        capture_output=True, text=True, errors="replace", check=False, pass_fds=(lock,),
     )  # fmt: skip
     if done.returncode:
         said = [line.strip() for line in (done.stderr or done.stdout).split("\n")]
@@ -233,4 +244,8 @@ def _install(command: Sequence[str], *, cwd: str) -> str:
 
 
 def _environment() -> Mapping[str, Any]:
-    return {name: value for name, value in os.environ.items() if _PASSED.fullmatch(name)}
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if _PASSED.fullmatch(name) and name not in _ELSEWHERE
+    }

@@ -96,6 +96,15 @@ class Process:
         """Gives it a line; does not wait for it to read."""
         self._outbox.put(data)
 
+    def unread(self) -> list[Message | Bad]:
+        """What it said and nobody waited for; a program that ended is told of by `receive`."""
+        found: list[Message | Bad] = []
+        with contextlib.suppress(queue.Empty):
+            while (said := self._inbox.get_nowait()) is not None:
+                found.append(said)
+            self._inbox.put_nowait(None)
+        return found
+
     def receive(self, deadline: float) -> Message | Bad | Ended:
         """What it says next. TimeoutError when the monotonic clock reaches the deadline."""
         while True:

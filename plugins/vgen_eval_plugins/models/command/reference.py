@@ -33,16 +33,12 @@ def array(kind: str, shape: tuple[int, ...], pixel: bytes) -> str:
     return base64.b64encode(data).decode()
 
 
-def main() -> None:
-    """Answers line by line. stdout is the protocol's alone: what libraries print goes to stderr."""
-    out = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
-    hello: dict[str, Any] = {}
-    for line in sys.stdin:
-        message = json.loads(line)
-        if message["type"] == "hello":
-            hello = message  # load the model here
-            print('{"type": "ready", "protocol": 1, "deterministic": true}', file=out, flush=True)
+if __name__ == "__main__":
+    out = os.fdopen(os.dup(1), "w")  # stdout is the protocol's alone:
+    os.dup2(2, 1)  # what libraries print goes to stderr
+    hello = json.loads(sys.stdin.readline())  # then load the model
+    print('{"type": "ready", "protocol": 1, "deterministic": true}', file=out, flush=True)
+    for message in map(json.loads, sys.stdin):
         for request in message.get("requests", ()):
             reply = {"type": "answer", "id": request["id"]}
             try:
@@ -50,7 +46,3 @@ def main() -> None:
             except Exception as exc:
                 reply |= {"type": "error", "message": f"{type(exc).__name__}: {exc}"}
             print(json.dumps(reply), file=out, flush=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -17,15 +17,20 @@ from vgen_eval.paths import confined
 
 __all__ = ["Requirements", "read_requirements"]
 
-_NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?(?:\s*\[[A-Za-z0-9._,\s-]*\])?"
-_BOUND = r"(?:===?|~=|!=|<=?|>=?)\s*[A-Za-z0-9.*+!_-]+"
-_VERSION = rf"(?:\s*\(?\s*{_BOUND}\s*(?:,\s*{_BOUND}\s*)*\)?)?"
-_MARKER = r"(?:\s*;[^#$`\\]+)?"
-_HASHES = r"(?:\s+--hash=sha(?:256|384|512):[0-9a-fA-F]+)*"
+# blanks are spaces alone: whatever else ends a line would begin another, which may be an option
+_NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?(?: *\[[A-Za-z0-9._, -]*\])?"
+_BOUND = r"(?:===?|~=|!=|<=?|>=?) *[A-Za-z0-9.*+!_-]+"
+_VERSION = rf"(?: *\(? *{_BOUND} *(?:, *{_BOUND} *)*\)?)?"
+_WORD = r"[A-Za-z0-9_.+ ]*"
+_TERM = rf"(?:[a-z_]++|'{_WORD}'|\"{_WORD}\"|[()]|===?|~=|!=|<=?|>=?)"
+_MARKER = rf"(?: *;(?: *{_TERM})+)?"
+"""Environment markers (PEP 508): variables, quoted words, comparisons; no dash, which may begin an
+option."""
+_HASHES = r"(?: +--hash=sha(?:256|384|512):[0-9a-fA-F]+)*"
 _NAMED = re.compile(rf"{_NAME}{_VERSION}{_MARKER}{_HASHES}")
 _URL = r"(?:git\+)?https://[^\s@:/?#$]+(?::\d+)?/[^\s$]*"
 """No user and no password in it."""
-_ADDRESS = re.compile(rf"(?:{_NAME}\s*@\s*)?{_URL}{_MARKER}{_HASHES}")
+_ADDRESS = re.compile(rf"(?:{_NAME} *@ *)?{_URL}{_MARKER}{_HASHES}")
 _FILE = re.compile(r"(?:file:)?(?P<path>[^\s:$@;]+)")
 _ARCHIVES = (".whl", ".tar.gz", ".zip")
 
@@ -36,7 +41,7 @@ class Requirements(msgspec.Struct, frozen=True):
     """A checked list, and the digests of the files that it names."""
 
     lines: tuple[str, ...]
-    """As the installer takes them; files by their whole path."""
+    """As the installer takes them; files as file: URLs of their whole path."""
     files: Mapping[str, str]
     """Name, as the card has it -> sha256."""
     given: tuple[str, ...]
@@ -56,7 +61,7 @@ def read_requirements(lines: Iterable[str], *, file: str | None, folder: Path) -
         path = _local(line, folder)
         if path is not None:
             files[line] = _digest(path)
-            made.append(str(path))
+            made.append(path.as_uri())  # its folder's name may hold blanks
         elif _NAMED.fullmatch(line) or _ADDRESS.fullmatch(line):
             made.append(line)
         else:

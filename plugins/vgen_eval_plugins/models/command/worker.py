@@ -13,7 +13,7 @@ from vgen_eval.types import Output, Request
 
 from vgen_eval_plugins.models.command import protocol
 from vgen_eval_plugins.models.command.exchange import Exchange
-from vgen_eval_plugins.models.command.lines import Bad, Strays
+from vgen_eval_plugins.models.command.lines import Bad, Message, Strays
 from vgen_eval_plugins.models.command.process import Ended, Launch, Process
 from vgen_eval_plugins.models.command.protocol import Ready
 
@@ -118,6 +118,8 @@ class Worker:
         line = protocol.generate(requests)
         process, ready = self._alive()
         _check_form(requests, ready)
+        for late in process.unread():  # a call made again has the ids of the one before
+            self._strays.note("second or late answers", _kind_of(late))
         self._asked.update(request.id for request in requests)
         call = Exchange(requests, asked=self._asked, name=ready.name, strays=self._strays)
         deadline = math.inf if seconds is None else time.monotonic() + seconds
@@ -177,6 +179,10 @@ class Worker:
         process, self._process = self._process, None
         if process is not None:
             process.close()
+
+
+def _kind_of(said: Message | Bad) -> str:
+    return said.reason if isinstance(said, Bad) else str(said["type"])
 
 
 def _check_form(requests: Sequence[Request], ready: Ready) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -24,6 +23,7 @@ from vgen_eval_plugins.models.editor.steps import check_capture
 from vgen_eval_plugins.models.local.batches import Batches
 from vgen_eval_plugins.models.local.devices import choose_device, is_exact, release
 from vgen_eval_plugins.models.local.hub import find_source, identity_facts
+from vgen_eval_plugins.models.local.weights import wanted_libraries
 
 __all__ = ["DiffusersEditor"]
 
@@ -56,10 +56,8 @@ class DiffusersEditor(BaseAdapter):
 
     @classmethod
     def lacks(cls, options: EditorOptions, card: ModelCard) -> Sequence[str]:  # noqa: ARG003
-        """bitsandbytes, where its quantization is asked for and it is not installed."""
-        if options.quantization == "none" or find_spec("bitsandbytes") is not None:
-            return ()
-        return (f"bitsandbytes for quantization={options.quantization}: pip install bitsandbytes",)
+        """Libraries that its quantization and LoRAs need and that are not installed."""
+        return wanted_libraries(options.quantization, options.loras)
 
     @staticmethod
     @contextmanager
@@ -69,7 +67,8 @@ class DiffusersEditor(BaseAdapter):
 
         place = build_instruct_pix2pix(folder / "editor")
         plain = msgspec.to_builtins(EditorOptions(model=str(place), dtype="float32"))
-        with lenient_pipeline(set(card.generation) - {"seed"}) as pipeline:
+        asked, named = set(card.generation) - {"seed"}, card.options.get("pipeline")
+        with lenient_pipeline(asked, named=named) as pipeline:
             yield {**plain, "pipeline": pipeline}
 
     def __init__(

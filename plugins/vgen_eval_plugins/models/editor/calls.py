@@ -16,7 +16,7 @@ from vgen_eval_plugins.models.editor.kinds import Kind
 from vgen_eval_plugins.models.editor.options import EditorOptions, read_size
 from vgen_eval_plugins.models.editor.steps import StepCapture
 from vgen_eval_plugins.models.local.chatter import chatter_logged
-from vgen_eval_plugins.models.local.devices import seed_generator
+from vgen_eval_plugins.models.local.devices import SEEDS, seed_generator
 
 __all__ = ["Made", "call", "check_request", "group"]
 
@@ -101,7 +101,7 @@ def _watched(seed: int, device: str) -> Iterator[list[str]]:
     invalid: list[str] = []
     used = [device] if device.startswith("cuda") else []
     with torch.random.fork_rng(used):
-        torch.manual_seed(seed)
+        torch.manual_seed(seed % SEEDS)
         with np.errstate(invalid="call", call=lambda kind, _: invalid.append(kind)):
             yield invalid
 

@@ -10,13 +10,20 @@ from typing import Any
 
 from vgen_eval.errors import MissingExtra, NotRunnable, UsageError
 
-from vgen_eval_plugins.models.editor.options import EditorOptions, Lora
+from vgen_eval_plugins.models.editor.options import EditorLora, EditorOptions
 from vgen_eval_plugins.models.editor.resolve import EXTRA, components, import_diffusers
 from vgen_eval_plugins.models.local.batches import is_out_of_memory
 from vgen_eval_plugins.models.local.chatter import chatter_logged, no_bars
 from vgen_eval_plugins.models.local.devices import choose_dtype
 from vgen_eval_plugins.models.local.folders import digest_file, digest_folder, refuse_pickles
-from vgen_eval_plugins.models.local.hub import Source, hub_faults, is_local, resolve
+from vgen_eval_plugins.models.local.hub import (
+    Source,
+    hub_faults,
+    is_local,
+    refuse_changed,
+    resolve,
+)
+from vgen_eval_plugins.models.local.weights import quantization_arguments, require_libraries
 
 __all__ = ["MEMORY_CURE", "load_pipeline", "lora_facts"]
 
@@ -39,6 +46,7 @@ def load_pipeline(
     class or the device.
     """
     diffusers = import_diffusers()
+    require_libraries(options.quantization, options.loras)
     if options.offload != "none" and device == "cpu":
         raise UsageError(
             f"offload={options.offload} needs a device beside the CPU", cure="-M offload=none"
@@ -54,6 +62,7 @@ def load_pipeline(
             names = [f"lora_{at}" for at in range(len(options.loras))]
             pipe.set_adapters(names, [lora.scale for lora in options.loras])
         _place(pipe, options, device)
+    refuse_changed(source)
     pipe.set_progress_bar_config(disable=True)
     return pipe
 
@@ -95,28 +104,18 @@ def _read(
 
 
 def _quantization(options: EditorOptions, index: Mapping[str, Any], dtype: Any) -> Any:
-    try:
-        import bitsandbytes  # type: ignore[import-not-found]  # noqa: F401
-    except ImportError as exc:
-        raise NotRunnable(
-            f"quantization={options.quantization} needs bitsandbytes, which is not installed",
-            cure="pip install bitsandbytes",
-        ) from exc
     from diffusers.quantizers import PipelineQuantizationConfig
 
-    four = options.quantization == "bitsandbytes_4bit"
     here = components(index)
     chosen = options.quantize or tuple(part for part in (*DENOISERS, *ENCODERS) if part in here)
     unknown = [part for part in chosen if part not in here]
     if unknown:
         raise UsageError(f"quantize: no component '{unknown[0]}'. There are {', '.join(here)}")
-    wanted = (
-        {"load_in_4bit": True, "bnb_4bit_quant_type": "nf4", "bnb_4bit_compute_dtype": dtype}
-        if four
-        else {"load_in_8bit": True}
-    )
+    wanted = quantization_arguments(options.quantization, dtype)
     return PipelineQuantizationConfig(
-        quant_backend=options.quantization, quant_kwargs=wanted, components_to_quantize=list(chosen)
+        quant_backend=options.quantization,
+        quant_kwargs=dict(wanted),
+        components_to_quantize=list(chosen),
     )
 
 
@@ -144,7 +143,7 @@ def _place(pipe: Any, options: EditorOptions, device: str) -> None:
                 part.compile()
 
 
-def _add_lora(pipe: Any, lora: Lora, *, name: str) -> None:
+def _add_lora(pipe: Any, lora: EditorLora, *, name: str) -> None:
     if not hasattr(pipe, "load_lora_weights"):
         raise UsageError(f"{type(pipe).__name__} takes no LoRA", cure="leave `loras` out")
     place, commit = _lora_place(lora)
@@ -162,15 +161,21 @@ def _add_lora(pipe: Any, lora: Lora, *, name: str) -> None:
         raise MissingExtra(EXTRA) from exc
 
 
-def _lora_place(lora: Lora) -> tuple[str, str | None]:
+def _lora_place(lora: EditorLora) -> tuple[str, str | None]:
     """Folder or file, or repository and commit."""
-    if is_local(lora.model) and Path(lora.model).expanduser().is_file():
-        return str(Path(lora.model).expanduser().absolute()), None
+    path = Path(lora.model).expanduser().absolute()
+    if is_local(lora.model) and path.is_file():
+        if path.suffix != ".safetensors":
+            raise NotRunnable(
+                f"LoRA {path} is no safetensors file",
+                cure="save it as safetensors: pickles run code when they are read",
+            )
+        return str(path), None
     source = resolve(lora.model, lora.revision, extra=EXTRA)
     return source.place, source.commit
 
 
-def lora_facts(lora: Lora) -> dict[str, Any]:
+def lora_facts(lora: EditorLora) -> dict[str, Any]:
     """What tells these low-rank weights from others: the commit, or a digest of the files."""
     place, commit = _lora_place(lora)
     if commit is not None:

@@ -7,19 +7,21 @@ from typing import Annotated, Literal
 import msgspec
 
 from vgen_eval_plugins.models.local.devices import Dtype
+from vgen_eval_plugins.models.local.weights import Lora, Quantization
 
-__all__ = ["EditorOptions", "Lora", "read_size"]
+__all__ = ["EditorLora", "EditorOptions", "read_size"]
 
 
-class Lora(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Low-rank weights that go over the model's own."""
+WeightFile = Annotated[str, msgspec.Meta(pattern=r"^(?!(.*/)?\.\.?/)[^/].*\.safetensors$")]
+"""Below the folder, and no pickle."""
 
-    model: Annotated[
-        str, msgspec.Meta(description="Hub repository, or ./folder or ./file.safetensors.")
-    ]
-    revision: Annotated[str | None, msgspec.Meta(description="Commit, tag or branch of it.")] = None
+
+class EditorLora(Lora, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Low-rank weights of a pipeline: one file of a repository or folder."""
+
     weight: Annotated[
-        str | None, msgspec.Meta(description="File of the repository or folder that holds them.")
+        WeightFile | None,
+        msgspec.Meta(description="File of the repository or folder that holds them."),
     ] = None
     scale: Annotated[float, msgspec.Meta(description="How strongly they count.")] = 1.0
 
@@ -63,7 +65,7 @@ class EditorOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
         msgspec.Meta(description="What waits in main memory until it is used: models or layers."),
     ] = "none"
     quantization: Annotated[
-        Literal["none", "bitsandbytes_4bit", "bitsandbytes_8bit"],
+        Quantization,
         msgspec.Meta(description="Weights in fewer bits, made while they load."),
     ] = "none"
     quantize: Annotated[
@@ -78,7 +80,8 @@ class EditorOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
         bool, msgspec.Meta(description="Decode the pictures of a batch one by one.")
     ] = False
     loras: Annotated[
-        tuple[Lora, ...], msgspec.Meta(description="Low-rank weights to load over the model's.")
+        tuple[EditorLora, ...],
+        msgspec.Meta(description="Low-rank weights that go over the model's own."),
     ] = ()
     capture_steps: Annotated[
         int,

@@ -17,16 +17,17 @@ INDEX = "model_index.json"
 
 def read_index(source: Source) -> Mapping[str, Any]:
     """The checkpoint's model_index.json; NotRunnable, with the cure, when it has none."""
-    index = read_json(source, INDEX, extra=EXTRA)
+    index: Any = read_json(source, INDEX, extra=EXTRA)
     if index is None:
         raise NotRunnable(
             f"{source} has no {INDEX}: it is no pipeline of diffusers",
             cure="name a folder that a pipeline's save_pretrained wrote, or a repository laid "
             "out for diffusers; single weight files are not read",
         )
-    if not isinstance(index, Mapping) or "_class_name" not in index:
+    own = index.get("_class_name") if isinstance(index, Mapping) else None
+    if not (isinstance(own, list) and own) and not (isinstance(own, str) and own):
         raise NotRunnable(f"{source}: {INDEX} names no _class_name", cure="save the pipeline anew")
-    return index
+    return dict(index)
 
 
 def components(index: Mapping[str, Any]) -> list[str]:

@@ -1,17 +1,14 @@
-"""Which device and number type a local model runs with, its seeds, and the memory it took."""
+"""Which device and number type a local model runs with, its seeds, its memory."""
 
 from __future__ import annotations
 
-import os
-import threading
-from collections.abc import Mapping
 from typing import Any, Literal
 
 from vgen_eval.errors import MissingExtra, NotRunnable, UsageError
 
 __all__ = [
+    "SEEDS",
     "Dtype",
-    "MemoryWatch",
     "choose_device",
     "choose_dtype",
     "is_exact",
@@ -20,9 +17,9 @@ __all__ = [
 ]
 
 Dtype = Literal["auto", "bfloat16", "float16", "float32"]
+SEEDS = 1 << 64
+"""So many different seeds torch knows."""
 KINDS = ("cuda", "mps", "cpu")
-WATCH_S = 0.05
-"""Seconds between two looks at NVML."""
 
 
 def choose_device(asked: str | None, *, extra: str) -> str:
@@ -74,10 +71,13 @@ def is_exact(name: Dtype, device: str | None) -> bool:
 
 
 def seed_generator(seed: int) -> Any:
-    """A torch.Generator of one request. On the CPU, so that noise is the same on each device."""
+    """A torch.Generator of one request. On the CPU, so that noise is the same on each device.
+
+    A seed beyond 64 bits, which torch does not take, counts by its last 64.
+    """
     import torch
 
-    return torch.Generator(device="cpu").manual_seed(seed)
+    return torch.Generator(device="cpu").manual_seed(seed % SEEDS)
 
 
 def release(device: str | None) -> None:
@@ -93,85 +93,6 @@ def release(device: str | None) -> None:
         torch.cuda.empty_cache()
     elif device == "mps":
         torch.mps.empty_cache()
-
-
-class MemoryWatch:
-    """Peak device memory while it is open, by torch's allocator and by NVML.
-
-    The allocator knows tensors alone; NVML also counts the context and what other libraries took,
-    but only when it is asked, so a thread asks it. Use as `with MemoryWatch(device) as watch`.
-    """
-
-    def __init__(self, device: str, *, every_s: float = WATCH_S) -> None:
-        self._device = device
-        self._every_s = every_s
-        self._over = threading.Event()
-        self._thread: threading.Thread | None = None
-        self._nvml_peak = 0
-
-    def __enter__(self) -> MemoryWatch:
-        if self._device.startswith("cuda"):
-            import torch
-
-            torch.cuda.reset_peak_memory_stats(self._device)
-            self._thread = threading.Thread(target=self._watch, daemon=True, name="nvml")
-            self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        if self._thread is not None:
-            self._thread.join()
-
-    def facts(self) -> Mapping[str, int | None]:
-        """Bytes: allocator_peak, allocator_reserved_peak, nvml_process_peak; None: not known."""
-        found: dict[str, int | None] = dict.fromkeys(
-            ("allocator_peak", "allocator_reserved_peak", "nvml_process_peak")
-        )
-        if self._device.startswith("cuda"):
-            import torch
-
-            found["allocator_peak"] = int(torch.cuda.max_memory_allocated(self._device))
-            found["allocator_reserved_peak"] = int(torch.cuda.max_memory_reserved(self._device))
-            found["nvml_process_peak"] = self._nvml_peak or None
-        elif self._device == "mps":  # no peak is kept: what the driver holds now
-            import torch
-
-            found["allocator_reserved_peak"] = int(torch.mps.driver_allocated_memory())
-        return found
-
-    def _watch(self) -> None:
-        try:
-            import pynvml
-        except ImportError:
-            return
-        try:
-            pynvml.nvmlInit()
-        except pynvml.NVMLError:
-            return
-        try:
-            handle = pynvml.nvmlDeviceGetHandleByUUID(_uuid(self._device))
-            while True:
-                self._nvml_peak = max(self._nvml_peak, _of_process(pynvml, handle))
-                if self._over.wait(self._every_s):
-                    return
-        except pynvml.NVMLError:
-            return
-        finally:
-            pynvml.nvmlShutdown()
-
-
-def _uuid(device: str) -> str:
-    """NVML counts all devices, torch those of CUDA_VISIBLE_DEVICES: the id is common to both."""
-    import torch
-
-    return f"GPU-{torch.cuda.get_device_properties(device).uuid}"
-
-
-def _of_process(pynvml: Any, handle: Any) -> int:
-    """Bytes that this process holds; 0 where a container hides process ids."""
-    running = pynvml.nvmlDeviceGetComputeRunningProcesses(handle)
-    return sum(entry.usedGpuMemory or 0 for entry in running if entry.pid == os.getpid())
 
 
 def _torch(extra: str) -> Any:

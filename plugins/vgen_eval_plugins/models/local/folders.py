@@ -17,6 +17,7 @@ WORDS = (".json", ".txt", ".jinja", ".model", ".py", ".yaml", ".yml", ".tiktoken
 PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 HEADER_LIMIT = 100_000_000
 """Bytes; the format's own limit of a header."""
+CHUNK = 1 << 20
 SPOTS, SPOT = 16, 4096
 """Bytes are looked at in so many spots of each weight file, beside its header and size."""
 
@@ -51,7 +52,8 @@ def digest_file(path: Path) -> str:
                 for part in _weights(file, path):
                     digest.update(part)
             else:
-                digest.update(file.read())
+                while part := file.read(CHUNK):
+                    digest.update(part)
     except OSError as exc:
         raise NotRunnable(f"{path} cannot be read: {exc.strerror}") from exc
     return digest.hexdigest()
@@ -98,11 +100,27 @@ def refuse_pickles(folder: Path, *, parts: Iterable[str] = ("",)) -> None:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """Every file below, hidden ones left out; links to files are followed, as in hub snapshots."""
+    """Every file below, hidden ones, pipes and devices left out.
+
+    Links are followed, to files as in hub snapshots and to folders: what lies behind them is
+    loaded. A folder within itself is gone through once.
+    """
 
     def fail(exc: OSError) -> None:
         raise NotRunnable(f"{exc.filename} cannot be read: {exc.strerror}") from exc
 
-    for here, folders, names in os.walk(folder, onerror=fail):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (Path(here) / name for name in sorted(names) if not name.startswith("."))
+    for here, folders, names in os.walk(folder, onerror=fail, followlinks=True):
+        above = {os.path.realpath(place) for place in _way(folder, Path(here))}
+        folders[:] = sorted(
+            name
+            for name in folders
+            if not name.startswith(".") and os.path.realpath(Path(here) / name) not in above
+        )
+        paths = (Path(here) / name for name in sorted(names) if not name.startswith("."))
+        yield from (path for path in paths if path.is_file() or not path.exists())
+
+
+def _way(top: Path, place: Path) -> list[Path]:
+    """The folders from the top to the place, both among them."""
+    parts = place.relative_to(top).parts
+    return [top.joinpath(*parts[:count]) for count in range(len(parts) + 1)]

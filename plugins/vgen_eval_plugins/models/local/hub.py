@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import json
 import logging
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from typing import Any
 import msgspec
 from vgen_eval.cards.records import ModelCard
 from vgen_eval.errors import AccessDenied, MissingExtra, NotRunnable, UsageError
+from vgen_eval.secrets import read_secret
 
 from vgen_eval_plugins.models.local.folders import digest_folder
 
@@ -28,6 +30,7 @@ __all__ = [
     "identity_facts",
     "is_local",
     "read_json",
+    "refuse_changed",
     "resolve",
 ]
 
@@ -35,7 +38,13 @@ log = logging.getLogger(__name__)
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
 REPO = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
+_told: dict[str, str] = {}
+"""Folder -> digest of its contents, as they were when a run was identified."""
 HUB_TIMEOUT_S = 30.0
+TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
+"""Variables in which the hub's library looks for the user's key."""
+JSON_LIMIT = 1 << 25
+"""Bytes of a configuration; an index of a thousand shards has a hundredth of it."""
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -103,10 +112,21 @@ def resolve(name: str, revision: str | None, *, extra: str) -> Source:
         return Source(str(folder))
     if not REPO.fullmatch(name):
         raise UsageError(f"'{name}' is no repository of the hub", cure="ORG/NAME, or ./FOLDER")
+    _cut_out_tokens()
     if revision is not None and COMMIT.fullmatch(revision):
         return Source(name, revision)
     asked = revision or "main"
     return Source(name, _commit(name, asked, extra), asked)
+
+
+def _cut_out_tokens() -> None:
+    """Has the user's key to the hub cut out of all that is kept or shown; it may well not be set.
+
+    UsageError for one that no header can carry.
+    """
+    for name in TOKENS:
+        if os.environ.get(name, "").strip():
+            read_secret(name)
 
 
 @functools.lru_cache(maxsize=256)  # what a run was identified by is what it loads
@@ -181,8 +201,12 @@ def read_json(source: Source, name: str, *, extra: str) -> Any | None:
     if path is None or not path.is_file():
         return None
     try:
-        return json.loads(path.read_bytes())
-    except (OSError, ValueError) as exc:
+        with path.open("rb") as file:
+            data = file.read(JSON_LIMIT + 1)
+        if len(data) > JSON_LIMIT:
+            raise ValueError(f"it has more than {JSON_LIMIT >> 20} MiB")
+        return json.loads(data)
+    except (OSError, ValueError, RecursionError) as exc:
         raise NotRunnable(f"{source}: {name} cannot be read: {exc}") from exc
 
 
@@ -213,7 +237,21 @@ def identity_facts(source: Source, *, libraries: Sequence[str]) -> Mapping[str, 
     found: dict[str, Any] = {"libraries": {name: _version(name) for name in libraries}}
     if source.folder is None:
         return found | {"commit": source.commit}
-    return found | {"contents": digest_folder(source.folder)}
+    _told[source.place] = digest_folder(source.folder)
+    return found | {"contents": _told[source.place]}
+
+
+def refuse_changed(source: Source) -> None:
+    """NotRunnable when a folder holds something else than when it was told last.
+
+    For `load`, once the weights are in memory: what a run was identified by is what answers.
+    """
+    told = _told.get(source.place)
+    if source.folder is not None and told is not None and told != digest_folder(source.folder):
+        raise NotRunnable(
+            f"{source} changed while it was loaded or since the run began",
+            cure="start the run again, once nothing writes there",
+        )
 
 
 def _version(name: str) -> str | None:

@@ -15,6 +15,7 @@ from vgen_eval.types import AnswerForm, Output, Request, Usage
 from vgen_eval_plugins.models.local.batches import Batches
 from vgen_eval_plugins.models.local.devices import is_exact, release
 from vgen_eval_plugins.models.local.hub import find_source, identity_facts, resolve
+from vgen_eval_plugins.models.local.weights import wanted_libraries
 from vgen_eval_plugins.models.mllm.chats import Chats, Inputs, extend
 from vgen_eval_plugins.models.mllm.choices import Wording, make_rows, score_rows, score_words
 from vgen_eval_plugins.models.mllm.loading import EXTRA, import_transformers, load_model
@@ -50,18 +51,23 @@ class TransformersMLLM(BaseAdapter):
         loras = [resolve(lora.model, lora.revision, extra=EXTRA) for lora in options.loras]
         return {**found, "loras": [identity_facts(lora, libraries=()) for lora in loras]}
 
+    @classmethod
+    def lacks(cls, options: MLLMOptions, card: ModelCard) -> Sequence[str]:  # noqa: ARG003
+        """Libraries that its quantization and LoRAs need and that are not installed."""
+        return wanted_libraries(options.quantization, options.loras)
+
     @staticmethod
     @contextmanager
     def stub(card: ModelCard, folder: Path) -> Iterator[Mapping[str, Any]]:  # noqa: ARG004
         """A Qwen2.5-VL of a few thousand random weights, built in the folder."""
         from vgen_eval_plugins.standins.tiny_mllms import build_qwen2_5_vl
 
-        place = build_qwen2_5_vl(folder / "tiny")
+        # no thinking tag, no blank: an answer, whatever the card's settings draw
+        place = build_qwen2_5_vl(folder / "tiny", letters_only=True)
         yield {
             "model": str(place), "revision": None, "loras": [], "dtype": "auto",
             "quantization": "none", "device_map": None, "attn_implementation": None,
             "chat_template": None, "enable_thinking": None, "min_pixels": None, "max_pixels": None,
-            "thinking_tags": ["[[[", "]]]"],  # noise may well write the usual ones
         }  # fmt: skip
 
     def __init__(

@@ -10,7 +10,7 @@ from vgen_eval.errors import CallError, UsageError
 from vgen_eval.types import Request
 
 from vgen_eval_plugins.models.mllm.options import MLLMOptions
-from vgen_eval_plugins.models.mllm.thinking import is_open
+from vgen_eval_plugins.models.thinking import is_open
 
 __all__ = ["Chats", "Inputs", "collate", "extend", "group_alike", "place"]
 

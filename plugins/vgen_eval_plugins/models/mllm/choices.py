@@ -6,6 +6,7 @@ with a space before it where the template puts one. It is cut into the tokens th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from vgen_eval_plugins.models.mllm.chats import (
     place,
 )
 from vgen_eval_plugins.models.mllm.options import MLLMOptions
+from vgen_eval_plugins.models.mllm.writing import NOT_FINITE
 
 __all__ = ["Row", "Scored", "Wording", "make_rows", "score_rows", "score_words"]
 
@@ -155,6 +157,8 @@ def score_words(
         parts = found[wording.tokens(word)]
         several = several or len(parts) > 1
         total = sum(parts)
+        if math.isnan(total):
+            raise CallError(NOT_FINITE)
         logprobs[word] = total / len(parts) if scoring == "closed_set" else total
     flags = []
     if several and scoring == "next_token":

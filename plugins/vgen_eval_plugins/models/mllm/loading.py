@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -12,8 +11,13 @@ from vgen_eval.errors import MissingExtra, NotRunnable, UsageError, nearest
 from vgen_eval_plugins.models.local.batches import is_out_of_memory
 from vgen_eval_plugins.models.local.devices import choose_device, choose_dtype
 from vgen_eval_plugins.models.local.folders import refuse_pickles
-from vgen_eval_plugins.models.local.hub import Source, read_json, resolve
-from vgen_eval_plugins.models.mllm.options import Lora, MLLMOptions
+from vgen_eval_plugins.models.local.hub import Source, read_json, refuse_changed, resolve
+from vgen_eval_plugins.models.local.weights import (
+    Lora,
+    quantization_arguments,
+    require_libraries,
+)
+from vgen_eval_plugins.models.mllm.options import MLLMOptions
 
 __all__ = ["EXTRA", "Loaded", "import_transformers", "load_model", "refuse_wrong_checkpoint"]
 
@@ -75,7 +79,7 @@ def refuse_wrong_checkpoint(source: Source, options: MLLMOptions) -> None:
     kind = str(config.get("model_type", ""))
     if kind in KNOWN:
         return
-    if AUTO_CLASS in config.get("auto_map", {}):
+    if AUTO_CLASS in (config.get("auto_map") or {}):
         if options.trust_remote_code:
             return
         raise NotRunnable(
@@ -94,7 +98,9 @@ def load_model(source: Source, options: MLLMOptions, *, asked_device: str | None
     transformers = import_transformers()
     device = choose_device(asked_device, extra=EXTRA)
     refuse_wrong_checkpoint(source, options)
+    require_libraries(options.quantization, options.loras)
     placing = _placing(options, asked_device, device)
+    dtype = choose_dtype(options.dtype, device, extra=EXTRA)
     kind = getattr(transformers, AUTO_CLASS)
     with _faults(source, device):
         processor = transformers.AutoProcessor.from_pretrained(
@@ -109,14 +115,20 @@ def load_model(source: Source, options: MLLMOptions, *, asked_device: str | None
             revision=source.commit,
             trust_remote_code=options.trust_remote_code,
             use_safetensors=True,
-            dtype=choose_dtype(options.dtype, device, extra=EXTRA),
-            quantization_config=_quantization(options, transformers),
+            dtype=dtype,
+            quantization_config=_quantization(options, transformers, dtype),
             **({"attn_implementation": options.attn_implementation}
                if options.attn_implementation else {}),
             **placing,
         )  # fmt: skip
+    if model.name_or_path != source.place:
+        raise NotRunnable(
+            f"{source} is low-rank weights over {model.name_or_path}",
+            cure=f"-M model={model.name_or_path}, and this one under options.loras",
+        )
     if options.loras:
         _put_on_loras(model, options.loras, device)
+    refuse_changed(source)
     model.eval()
     if processor.tokenizer.pad_token is None:
         processor.tokenizer.pad_token = processor.tokenizer.eos_token
@@ -135,19 +147,10 @@ def _placing(options: MLLMOptions, asked: str | None, device: str) -> Mapping[st
     return {"device_map": "auto" if several and asked in (None, "auto") else device}
 
 
-def _quantization(options: MLLMOptions, transformers: Any) -> Any:
+def _quantization(options: MLLMOptions, transformers: Any, dtype: Any) -> Any:
     if options.quantization == "none":
         return None
-    if importlib.util.find_spec("bitsandbytes") is None:
-        raise NotRunnable(
-            f"quantization: {options.quantization} needs bitsandbytes",
-            cure="pip install bitsandbytes",
-        )
-    if options.quantization == "bitsandbytes_8bit":
-        return transformers.BitsAndBytesConfig(load_in_8bit=True)
-    return transformers.BitsAndBytesConfig(
-        load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype="bfloat16"
-    )
+    return transformers.BitsAndBytesConfig(**quantization_arguments(options.quantization, dtype))
 
 
 def _refuse_chatless(processor: Any, source: Source) -> None:
@@ -182,8 +185,6 @@ def _bound_pictures(processor: Any, options: MLLMOptions, source: Source) -> Non
 
 
 def _put_on_loras(model: Any, loras: Sequence[Lora], device: str) -> None:
-    if importlib.util.find_spec("peft") is None:
-        raise NotRunnable("options.loras needs peft", cure="pip install peft")
     names = []
     for number, lora in enumerate(loras):
         source = resolve(lora.model, lora.revision, extra=EXTRA)

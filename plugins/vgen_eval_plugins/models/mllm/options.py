@@ -7,21 +7,15 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from vgen_eval_plugins.models.local.devices import Dtype
+from vgen_eval_plugins.models.local.weights import Lora, Quantization
 
-__all__ = ["Lora", "MLLMOptions"]
+__all__ = ["MLLMOptions"]
 
 Count = Annotated[int, msgspec.Meta(ge=1)]
 
 
 def _doc(text: str, **more: Any) -> msgspec.Meta:
     return msgspec.Meta(description=text, **more)
-
-
-class Lora(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Low-rank weights that peft saved."""
-
-    model: Annotated[str, _doc("Hub repository, or ./folder.")]
-    revision: Annotated[str | None, _doc("Branch, tag or commit of it.")] = None
 
 
 class MLLMOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -46,7 +40,7 @@ class MLLMOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
         str | None, _doc("sdpa, eager, flash_attention_2, ...; null: what transformers takes.")
     ] = None
     quantization: Annotated[
-        Literal["none", "bitsandbytes_4bit", "bitsandbytes_8bit"],
+        Quantization,
         _doc("Weights in fewer bits, made while they load."),
     ] = "none"
     loras: Annotated[

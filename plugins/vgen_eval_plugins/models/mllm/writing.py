@@ -7,13 +7,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from vgen_eval.errors import CallError
 from vgen_eval.types import Output, Request, Usage
 
+from vgen_eval_plugins.models.local.devices import SEEDS
 from vgen_eval_plugins.models.mllm.chats import Inputs, collate, group_alike, place
 from vgen_eval_plugins.models.mllm.settings import generation_config, is_sampling
-from vgen_eval_plugins.models.mllm.thinking import split_thinking
+from vgen_eval_plugins.models.thinking import split_thinking
 
-__all__ = ["Writer"]
+__all__ = ["NOT_FINITE", "Writer"]
+
+NOT_FINITE = "the model's scores are not finite: a number ran over; -M dtype=bfloat16, float32"
 
 TRUNCATED = "truncated"
 """Flag of an answer that the limit of new tokens ended."""
@@ -31,7 +35,10 @@ class Writer:
         """As the checkpoint has it; the model's own is replaced by what a call asks for."""
 
     def write(self, asked: Sequence[tuple[Request, Inputs]]) -> list[Output]:
-        """An output for each request, in their order; those of one kind in one batch."""
+        """An output for each request, in their order; those of one kind in one batch.
+
+        CallError where the model's numbers ran over: the likeliest of NaN is no word.
+        """
         outputs: dict[str, Output] = {}
         for members in group_alike([inputs for _, inputs in asked]):
             part = [asked[at] for at in members]
@@ -54,8 +61,16 @@ class Writer:
         batch = collate(rows, pad=self._tokenizer.pad_token_id, side="left")
         more = {"tokenizer": self._tokenizer} if settings.get("stop_strings") else {}
         seeded = _seeded(model, seed) if is_sampling(settings) else contextlib.nullcontext()
+        watch = _NotFinite()
         with torch.inference_mode(), seeded:
-            made = model.generate(**place(batch, model), **more)
+            try:
+                made = model.generate(**place(batch, model), logits_processor=[watch], **more)
+            except RuntimeError as exc:  # drawing from what is no probability
+                if watch.seen:
+                    raise CallError(NOT_FINITE) from exc
+                raise
+        if watch.seen:
+            raise CallError(NOT_FINITE)
         asked = batch["input_ids"].to(made.device)
         start = asked.shape[1]
         # encoder-decoders, and models that are asked by embeddings, do not repeat the prompt
@@ -128,6 +143,24 @@ class Writer:
         return tokens.index(closing) + 1 if closing in tokens else len(tokens)
 
 
+class _NotFinite:
+    """Notes NaN among the scores of the next token; the device is waited for only when asked."""
+
+    def __init__(self) -> None:
+        self._found: Any = None
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:  # noqa: ARG002
+        """What transformers calls before each token; changes nothing."""
+        found = scores.isnan().any()
+        self._found = found if self._found is None else self._found | found
+        return scores
+
+    @property
+    def seen(self) -> bool:
+        """Was there any?"""
+        return self._found is not None and bool(self._found)
+
+
 @contextlib.contextmanager
 def _seeded(model: Any, seed: int) -> Iterator[None]:
     """torch's generators seeded, and afterwards as they were."""
@@ -136,5 +169,5 @@ def _seeded(model: Any, seed: int) -> Iterator[None]:
     kind = model.device.type
     devices = list(range(torch.cuda.device_count())) if kind == "cuda" else []
     with torch.random.fork_rng(devices=devices):
-        torch.manual_seed(seed)
+        torch.manual_seed(seed % SEEDS)
         yield

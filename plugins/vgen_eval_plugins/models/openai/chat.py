@@ -10,7 +10,6 @@ from vgen_eval.errors import Refused
 from vgen_eval.types import Output, Request, Usage
 
 from vgen_eval_plugins.models.likelihoods import first_place, with_choices
-from vgen_eval_plugins.models.mllm.thinking import split_thinking
 from vgen_eval_plugins.models.openai.faults import request_id_of
 from vgen_eval_plugins.models.payloads import ImageFormat, data_uri
 from vgen_eval_plugins.models.pictures import Fetcher, pick
@@ -27,6 +26,7 @@ from vgen_eval_plugins.models.replies import (
 )
 from vgen_eval_plugins.models.service import words
 from vgen_eval_plugins.models.service_adapter import prompt_of
+from vgen_eval_plugins.models.thinking import split_thinking
 from vgen_eval_plugins.models.wire import Reply
 
 __all__ = ["CALL", "OURS", "ask_choice", "ask_text", "read_choice", "read_picture", "read_text"]

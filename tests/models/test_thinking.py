@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from mllmkit import ask, load, make_request, script
-from vgen_eval_plugins.models.mllm.thinking import is_open, split_thinking
+from vgen_eval_plugins.models.thinking import is_open, split_thinking
 
 TAGS = ("<think>", "</think>")
 

@@ -26,7 +26,7 @@ def test_a_budget_stops_the_run_with_a_word_and_the_same_command_goes_on(vgen: C
     assert done.returncode == 1
     assert done.stderr.splitlines()[-2:] == [
         "stopped: budget of 3 calls reached, 3 made; "
-        "the same command goes on with a larger --max-calls",
+        "the same command goes on, and may use as much again",
         "kept 3 of 4.",
     ]
     assert "incomplete after" in done.stdout
@@ -73,6 +73,17 @@ def test_hours_are_those_that_the_card_allows_until_a_run_has_measured_them(
     assert "a minute (as measured)" in vgen(*words, "--dry-run").stdout
 
 
+def test_hours_are_those_that_bench_measured_until_a_run_has(vgen: Command) -> None:
+    words = ("--model", "plug-noise:slow")
+    assert vgen("bench", *words, "--task", "samples/counting", "--samples", "1").returncode == 0
+    done = vgen(*COUNTING, *words, "--dry-run")
+    assert "a minute (as measured by bench, one call at a time)" in done.stdout
+    # what the card allows is kept below that
+    slower = (*COUNTING, *words, "--set", "limits.per_minute=6", "--dry-run", "--json")
+    [job] = json.loads(vgen(*slower).stdout)["jobs"]
+    assert (job["rate_from"], job["calls_per_minute"]) == ("limit", 6)
+
+
 def test_without_limit_or_run_no_time_is_made_up(vgen: Command) -> None:
     done = vgen(*COUNTING, "--model", "plug-noise:slow", "--dry-run")
     assert "total 13 calls, no measured rate yet" in done.stdout
@@ -84,7 +95,7 @@ def test_a_dry_run_says_what_the_key_is_for_and_what_is_missing(
     model = card(tmp_path, "needs: {key_env: PLANTED_KEY, extra: nonesuch}")
     words = (*COUNTING, "--model", model, "--dry-run")
     lines = vgen(*words).stdout.splitlines()
-    assert "  missing: PLANTED_KEY is not set" in lines
+    assert "  missing: PLANTED_KEY is not set: export PLANTED_KEY=..." in lines
     assert "  missing: the extra 'nonesuch': pip install 'vgen-eval[nonesuch]'" in lines
     assert any("price of 1 pair unknown" in line for line in lines)
     plan = json.loads(vgen(*words, "--json", PLANTED_KEY=KEY).stdout)

@@ -7,8 +7,9 @@ from typing import Any
 
 from vgen_eval import BaseAdapter, NoOptions, Output, Request
 from vgen_eval.cards.records import Limits
-from vgen_eval.engine.calls import Call, Caller
+from vgen_eval.engine.calls import Caller
 from vgen_eval.engine.stopping import Stop
+from vgen_eval.engine.tries import Call
 
 __all__ = ["Act", "Acting", "answer", "call_all", "raising", "requests", "statuses"]
 

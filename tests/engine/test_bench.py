@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from vgen_eval import Output, Refused, Request, Transient, Usage
 from vgen_eval.adapters import BaseAdapter
-from vgen_eval.cards.records import Price
+from vgen_eval.cards.records import Needs, Price
 from vgen_eval.engine.bench import Asked, plan_bench, run_bench
 from vgen_eval.engine.memory import MemoryWatch, accelerators, find_synchronise
 from vgen_eval.engine.models import Model, from_function
@@ -153,7 +153,7 @@ def test_calls_without_an_answer_are_counted_and_in_no_time(tmp_path: Path) -> N
     calls = record.calls
     assert (calls.asked, calls.answered, calls.failed, calls.undecodable) == (8, 3, 5, 1)
     assert calls.failures == {"refused": 1, "no_answer": 1, "timeout": 1, "error": 2}
-    assert calls.reasons[0] == "Refused: not that one"
+    assert calls.reasons[0] == "not that one"
     assert "SAFETY" in calls.reasons
     assert record.generate is not None
     assert record.decode is not None
@@ -169,7 +169,8 @@ def test_when_every_call_fails_there_is_no_rate_and_a_reason(tmp_path: Path) -> 
     assert record.reasons["images_per_minute"] == "no call was answered"
     assert record.calls.warmup_failed == 3
     assert record.first_call_s is None
-    assert measured_rate(tmp_path, "sleeper") is None
+    digest = record.model_info["identity_digest"]
+    assert measured_rate(tmp_path, "sleeper", task=TASK, identity=digest) is None
 
 
 def test_a_service_has_latency_and_no_throughput(tmp_path: Path) -> None:
@@ -306,6 +307,45 @@ def test_a_model_that_cannot_be_loaded_says_why(tmp_path: Path) -> None:
         bench(tmp_path, Unloadable())
 
 
+def test_a_reader_or_decoder_that_raises_spoils_its_call_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, read = Asked(samples=4, long_side=None), Settings(tasks=(TASK,), output=str(tmp_path))
+    model = model_of(Sleeper(["3"] * 4 + ["5"]))
+    job, _ = plan_bench(read, Catalog.discover(), asked, models=[model])
+    load, decode = job.task.dataset.load, job.codec.decoder.decode
+
+    def torn(item: Any) -> Any:
+        if item is job.items[2]:
+            raise ValueError("torn")
+        return load(item)
+
+    def odd(answer: Any, scene: Any) -> Any:
+        if answer == "5":
+            raise RuntimeError("odd")
+        return decode(answer, scene)
+
+    monkeypatch.setattr(job.task.dataset, "load", torn)
+    monkeypatch.setattr(job.codec.decoder, "decode", odd)
+    record, _ = run_bench(job, msgspec.structs.replace(asked, warmup=3), read)
+    assert [one.status for one in record.each] == ["ok", "ok", "bad_sample", "undecodable"]
+    assert record.calls.reasons == ("ValueError: torn", "RuntimeError: odd")
+    assert (record.calls.answered, record.calls.undecodable) == (3, 1)
+
+
+def test_a_service_known_only_once_loaded_gets_no_key_that_nobody_allowed(tmp_path: Path) -> None:
+    class Late(Sleeper):
+        def load(self) -> None:
+            self.endpoint = "late.example"
+
+    model = model_of(Late(), needs=Needs(key_env="PATH"))
+    model = msgspec.structs.replace(model, trusted=False)
+    asked, read = Asked(long_side=None), Settings(tasks=(TASK,), output=str(tmp_path))
+    job, _ = plan_bench(read, Catalog.discover(), asked, models=[model])
+    with pytest.raises(NotRunnable, match=r"would send the key in PATH to late\.example"):
+        run_bench(job, asked, read)
+
+
 def test_the_record_keeps_to_its_schema_and_replaces_its_like(tmp_path: Path) -> None:
     first = bench(tmp_path, Sleeper())
     second = bench(tmp_path, Sleeper())
@@ -321,10 +361,16 @@ def test_the_record_keeps_to_its_schema_and_replaces_its_like(tmp_path: Path) ->
 def test_the_measured_rate_is_the_newest_of_the_task_or_of_any(tmp_path: Path) -> None:
     record = bench(tmp_path, Sleeper())
     assert record.generate is not None
-    per_minute = record.generate.per_minute
-    assert measured_rate(tmp_path, "sleeper") == per_minute
-    assert measured_rate(tmp_path, "sleeper", task="depth/other@plain") == per_minute
-    assert measured_rate(tmp_path, "another") is None
+    per_minute, digest = record.generate.per_minute, record.model_info["identity_digest"]
+    own = f"{TASK}@{record.protocol}"
+
+    def rate(task: str, model: str = "sleeper", identity: str = digest) -> float | None:
+        return measured_rate(tmp_path, model, task=task, identity=identity)
+
+    assert rate(own) == per_minute
+    assert rate("depth/other@plain") == per_minute
+    assert rate(own, model="another") is None
+    assert rate(own, identity="0" * 64) is None
     folder = tmp_path / "bench" / "sleeper"
     newer = msgspec.structs.replace(
         record, digest="f" * 12, finished="2999-01-01T00:00:00Z",
@@ -332,8 +378,8 @@ def test_the_measured_rate_is_the_newest_of_the_task_or_of_any(tmp_path: Path) -
     )  # fmt: skip
     (folder / "newer.json").write_bytes(msgspec.json.encode(newer))
     (folder / "damaged.json").write_text("{")
-    assert measured_rate(tmp_path, "sleeper") == 60.0
-    assert measured_rate(tmp_path, "sleeper", task=f"{TASK}@{record.protocol}") == per_minute
+    assert rate("depth/other@plain") == 60.0
+    assert rate(own) == per_minute
     assert len(read_records(folder)) == 2
 
 

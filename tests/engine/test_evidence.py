@@ -112,7 +112,8 @@ def test_what_comes_beside_an_answer_may_differ_between_equal_runs(
         return {
             "text": f"here it is, {number}", "thinking": f"hm \ud800 {number}",
             "request_id": f"r{number}", "reported_model": "m-2",
-            "reported_date": f"2026-01-0{number % 2 + 1}", "pictures": (png(number),),
+            "reported_date": f"2026-01-0{number % 2 + 1}T12:00:0{number}Z",
+            "pictures": (png(number),),
         }  # fmt: skip
 
     saying(monkeypatch, give)
@@ -120,7 +121,7 @@ def test_what_comes_beside_an_answer_may_differ_between_equal_runs(
     volatile = {line["volatile"]["request_id"]: line["volatile"] for line in lines}["r1"]
     assert volatile["text"] == "here it is, 1"
     assert volatile["thinking"] == "hm ? 1"
-    assert volatile["reported_date"] == "2026-01-02"
+    assert volatile["reported_date"] == "2026-01-02T12:00:01Z"
     assert first.volatile["reported_models"] == [{"model": "m-2", "answers": 3}]
     assert first.volatile["reported_dates"] == [
         {"date": "2026-01-01", "answers": 1}, {"date": "2026-01-02", "answers": 2},

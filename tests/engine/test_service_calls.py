@@ -14,8 +14,11 @@ import pytest
 from callkit import Acting, answer, call_all, raising, requests, statuses
 from vgen_eval import Output, RateLimited, Refused, Request, Transient, Usage
 from vgen_eval.cards.records import Limits, Price
-from vgen_eval.engine.calls import Call, Caller
+from vgen_eval.engine.budget import Account, Purse
+from vgen_eval.engine.calls import MOST_TOLD, Caller
+from vgen_eval.engine.settings import Settings
 from vgen_eval.engine.stopping import Stop
+from vgen_eval.engine.tries import Call
 from vgen_eval.errors import AccessDenied, MissingExtra, MissingKey
 from vgen_eval.remote import retry_after
 from vgen_eval.secrets import read_secret
@@ -247,6 +250,32 @@ def test_a_call_that_failed_for_good_bears_what_it_was_billed() -> None:
     assert (call.status, call.cost, call.failed_ids) == ("refused", Decimal("0.02"), ("b",))
 
 
+def test_what_nobody_priced_is_not_taken_to_be_free() -> None:
+    fault = Refused("no", usage=Usage(input_tokens=10))
+    (call,) = call_all(Acting(raising(fault)))
+    assert ([usage.input_tokens for usage in call.usage], call.cost) == ([10], None)
+
+    def act(request: Request, number: int) -> Iterator[Output]:
+        if number == 1:
+            raise Transient("502", usage=Usage(input_tokens=10))
+        yield Output(id=request.id, answer="a", usage=Usage(cost_usd=0.02))
+
+    (call,) = call_all(Acting(act))
+    assert ([usage.input_tokens for usage in call.usage], call.cost) == ([10, None], None)
+
+
+def test_faults_that_name_their_sample_leave_no_traceback_each(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def act(request: Request, _number: int) -> Iterator[Output]:
+        raise ValueError(request.id)
+        yield
+
+    assert len(call_all(Acting(act), 2 * MOST_TOLD)) == 2 * MOST_TOLD
+    assert sum(record.exc_info is not None for record in caplog.records) == MOST_TOLD
+    assert len(caplog.records) == 2 * MOST_TOLD
+
+
 def test_tries_of_what_a_stop_leaves_unmade_are_not_forgotten() -> None:
     stop = Stop()
 
@@ -259,6 +288,29 @@ def test_tries_of_what_a_stop_leaves_unmade_are_not_forgotten() -> None:
     assert list(caller(requests(1))) == []
     (tries,) = caller.unfinished
     assert (tries.count, tries.cost) == (1, Decimal("0.02"))
+
+
+def test_tries_are_not_forgotten_of_what_stood_behind_a_denial() -> None:
+    def act(_request: Request, number: int) -> Iterator[Output]:
+        raise Transient("502") if number == 1 else AccessDenied("401")
+        yield
+
+    stop = Stop()
+    purse = Purse(Settings(tasks=("t",), max_calls=4), stop)
+    account = Account("m", form="text", cost=None, charges=True)
+    caller = Caller(Acting(act), Limits(backoff_s=0.0), stop=stop, purse=purse, account=account)
+    with pytest.raises(AccessDenied):
+        list(caller(requests(3)))  # all three, then one: there are no more calls
+    assert [tries.count for tries in caller.unfinished] == [2, 1, 1]
+
+
+def test_a_budget_below_the_price_of_one_call_says_so() -> None:
+    stop = Stop()
+    purse = Purse(Settings(tasks=("t",), max_cost=0.01), stop)
+    account = Account("m", form="image", cost=Decimal("0.04"), charges=True)
+    assert purse.reserve(account, 1, stop) is None
+    assert stop.soft.is_set()
+    assert purse.reason == "stopped: $0.01 is less than one call takes: --max-cost must be more"
 
 
 def test_half_a_key_is_not_shown_where_words_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from vgen_eval.cli import model_options
 from vgen_eval.cli.completing import complete_models, complete_tasks
 from vgen_eval.cli.numbers import number
 
@@ -42,35 +42,20 @@ NOTHING_MEASURED = 1
     "--long-side", default="1024", metavar="N|card",
     help="Pictures are resized to it, smaller ones too (1024); card: as the protocol shows them.",
 )  # fmt: skip
-@click.option(
-    "-M", "--model-args", "model_args", multiple=True, metavar="KEY=VALUE",
-    help="Option of the adapter; may be repeated.",
-)  # fmt: skip
+@model_options.model_args
 @click.option(
     "--set", "set", multiple=True, metavar="KEY=VALUE",
     help="Override of a card: generation.num_inference_steps=20.",
 )  # fmt: skip
-@click.option("--answer", metavar="FORM", help="Answer form, instead of the first that fits.")
+@model_options.answer
 @click.option("--prompt", multiple=True, metavar="VARIANT", help="short, mid, long.")
-@click.option("--device", metavar="NAME", help="For local models: cpu, cuda, mps.")
-@click.option("--data-root", metavar="DIR", help="Folder of the data sets (else $VGEN_DATA).")
-@click.option(
-    "--allow-host", multiple=True, metavar="HOST,..",
-    help="Hosts that cards of plugins and files may send a key to.",
-)  # fmt: skip
-@click.option(
-    "--allow-env", is_flag=True, default=None,
-    help="Cards of plugins and files may build an environment and run it.",
-)  # fmt: skip
+@model_options.device
+@model_options.data_root
+@model_options.allow_host
+@model_options.allow_env
 @click.option("--output", metavar="DIR", help="Results folder (results).")
 @click.option("--json", "as_json", is_flag=True, help="The record on stdout.")
-@click.option(
-    "--log-level",
-    type=click.Choice(("debug", "info", "warning", "error")),
-    default="error",
-    metavar="LEVEL",
-    help="debug, info, warning or error (error): what stderr shows.",
-)
+@model_options.log_level
 def command(
     *, samples: int, warmup: int, long_side: str, as_json: bool, log_level: str, **given: Any
 ) -> int:
@@ -101,12 +86,12 @@ def command(
         with unwinding:
             record, path = run_bench(job, asked, settings, on_progress=_progress(unwinding))
     except KeyboardInterrupt:
-        _redraw("")
+        terminal.redraw("")
         if unwinding.exit_code is None:
             raise
         terminal.note("error: interrupted; no record was written")
         return unwinding.exit_code
-    _redraw("")
+    terminal.redraw("")
     if as_json:
         import msgspec
 
@@ -142,19 +127,13 @@ def _read_long_side(text: str) -> int | None:
 def _progress(unwinding: Unwinding) -> Callable[[str, int, int], None]:
     """A line that is redrawn on a terminal; each call looks whether a signal came."""
 
-    def tell(what: str, done: int, total: int) -> None:
-        unwinding.check()
-        _redraw(f"{what}, {done} of {total} done" if total > 1 else what)
-
-    return tell
-
-
-def _redraw(text: str) -> None:
     from vgen_eval.cli import terminal
 
-    if terminal.is_terminal(sys.stderr):
-        sys.stderr.write(f"\r\x1b[K{text}")
-        sys.stderr.flush()
+    def tell(what: str, done: int, total: int) -> None:
+        unwinding.check()
+        terminal.redraw(f"{what}, {done} of {total} done" if total > 1 else what)
+
+    return tell
 
 
 def _lines(record: BenchRecord, path: Path) -> list[str]:

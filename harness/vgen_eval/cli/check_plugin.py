@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 import sys
 import threading
@@ -72,8 +71,9 @@ class _Progress:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._redraws:
-            self._redraw("")
+        from vgen_eval.cli import terminal
+
+        terminal.redraw("")
 
     def subject(self, label: str, done: int, total: int) -> None:
         """A subject's checks begin; called from several threads."""
@@ -82,15 +82,10 @@ class _Progress:
         text = f"checking {label}" + (f", {done} of {total} done" if label != "package" else "")
         with self._lock:
             if self._redraws:
-                self._redraw(terminal.clip(terminal.clean(text), terminal.WIDE - 20))
+                terminal.redraw(text)
             elif time.monotonic() - self._said >= HEARTBEAT_S:
                 self._said = time.monotonic()
                 terminal.note(text)
-
-    def _redraw(self, text: str) -> None:
-        with contextlib.suppress(OSError, ValueError):
-            sys.stderr.write(f"\r\x1b[K{text}")
-            sys.stderr.flush()
 
 
 def _lines(record: Conformance, path: Path | None, *, verbose: bool) -> list[str]:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from vgen_eval.cli.extras import missing_of
+from vgen_eval.cli.model_needs import missing_extra, missing_key
 from vgen_eval.engine.models import Model, build_adapter
+from vgen_eval.engine.pricing import is_paid
 from vgen_eval.engine.trust import Demands, demands_of
 from vgen_eval.errors import NotRunnable
 
@@ -32,8 +34,8 @@ class Wanted(msgspec.Struct, frozen=True):
 
     @property
     def is_paid(self) -> bool:
-        """Does somebody else do the work, who may want money?"""
-        return self.endpoint is not None or self.model.card.needs.key_env is not None
+        """May a call cost money?"""
+        return is_paid(self.model.card, self.endpoint)
 
     @property
     def missing_names(self) -> list[str]:
@@ -50,24 +52,26 @@ class Wanted(msgspec.Struct, frozen=True):
     @property
     def missing(self) -> Iterator[str]:
         """The same with the cures, for people."""
-        if self.model.missing_key:
-            yield f"{self.model.missing_key} is not set"
-        if self.extra is not None:
-            yield f"the extra '{self.extra}': pip install 'vgen-eval[{self.extra}]'"
-        if not self.demands.host_allowed:
-            yield f"the word that {self.demands.host} may have it: --allow-host {self.demands.host}"
-        if not self.demands.environment_allowed:
-            yield "the word that it may build an environment: --allow-env"
+        yield from missing_key(self.model.card)
+        yield from missing_extra(self.model.card)
+        demands = self.demands
+        if not demands.host_allowed:
+            yield (
+                f"permission to send the key in {demands.key_env} to {demands.host}: "
+                f"--allow-host {demands.host}"
+            )
+        if not demands.environment_allowed:
+            yield f"permission to install and run what {self.model.name} asks for: --allow-env"
         if self.fault is not None:
             yield self.fault
 
     def lines(self) -> Iterator[str]:
-        """Where keys go and what would be built, for people."""
+        """Where keys go and what would be installed, for people."""
         demands = self.demands
         if demands.host is not None:
             yield f"{self.model.name}: sends the key in {demands.key_env} to {demands.host}"
         if demands.environment:
-            yield f"{self.model.name}: builds an environment of {', '.join(demands.environment)}"
+            yield f"{self.model.name}: installs and runs {', '.join(demands.environment)}"
 
     def record(self) -> dict[str, Any]:
         """For programs."""

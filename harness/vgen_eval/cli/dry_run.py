@@ -14,7 +14,7 @@ from vgen_eval.cli.demands import Wanted, ask_demands
 from vgen_eval.cli.numbers import duration, number
 from vgen_eval.cli.outcome import print_skipped
 from vgen_eval.cli.run_facts import count_done
-from vgen_eval.engine.estimates import Estimate, estimate
+from vgen_eval.engine.estimates import Estimate, Estimates
 from vgen_eval.engine.plan import Job, Plan
 from vgen_eval.engine.pricing import add_up, format_usd
 
@@ -56,9 +56,9 @@ class _Expected(msgspec.Struct, frozen=True):
 def show_plan(plan: Plan, settings: Settings, *, as_json: bool) -> int:
     """Prints the plan and returns the exit code."""
     wanted = ask_demands(plan, settings)
-    results = Path(settings.output)
+    estimates = Estimates(Path(settings.output))
     expected = [
-        _Expected(job, count_finished(job), estimate(job, results), wanted[id(job.model)].is_paid)
+        _Expected(job, count_finished(job), estimates.of(job), wanted[id(job.model)].is_paid)
         for job in plan.jobs
     ]
     code = 0 if plan.jobs and not any(skip.exact for skip in plan.skipped) else EXIT_NOTHING_RUNS
@@ -151,8 +151,10 @@ def _time(expected: list[_Expected]) -> str:
         return f"{text} for {len(timed)} of {len(left)} pairs (no measured rate yet of the others)"
     if len(rates) == 1:
         text += f" at {number(next(iter(rates))[0])} a minute"
-    measured = all(source == "measured" for _, source in rates)
-    return f"{text} ({'as measured' if measured else 'no measured rate yet'})"
+    sources = {source for _, source in rates}
+    if "limit" in sources:
+        return f"{text} (no measured rate yet)"
+    return f"{text} (as measured{' by bench, one call at a time' if 'bench' in sources else ''})"
 
 
 def _as_record(

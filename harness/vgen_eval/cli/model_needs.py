@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from vgen_eval.cards.records import ModelCard
 
-__all__ = ["find_memory", "lacks", "missing", "needs"]
+__all__ = ["find_memory", "lacks", "missing", "missing_extra", "missing_key", "needs"]
 
 LOOPBACK_S = 0.3
 """How long a server on this machine may take to accept a connection."""
@@ -65,16 +65,11 @@ def missing(card: ModelCard, adapter: Any = None, *, folder: Path | None = None)
 
     `adapter`: its class; asked by its `lacks`, where it has one. `folder`: where the card lies.
     """
-    from vgen_eval.cli.extras import missing_of
-
     found = []
     if not card.runnable:
         found.append(f"it cannot be run: {card.reason or 'no reason given'}")
-    extra, key, serve = card.needs.extra, card.needs.key_env, card.needs.serve
-    if extra and (lacking := missing_of(extra)):
-        found.append(f"{', '.join(lacking)}: pip install 'vgen-eval[{extra}]'")
-    if key and not os.environ.get(key):
-        found.append(f"{key} is not set: export {key}=...")
+    found += [*missing_extra(card), *missing_key(card)]
+    serve = card.needs.serve
     if serve and _is_silent(str(card.options.get("base_url", ""))):
         found.append(f"nothing answers at {card.options['base_url']}: {serve}")
     if card.needs.vram_gb:
@@ -82,6 +77,22 @@ def missing(card: ModelCard, adapter: Any = None, *, folder: Path | None = None)
     if adapter is not None and card.runnable:
         found += _told_by(adapter, card, folder)
     return found
+
+
+def missing_extra(card: ModelCard) -> Iterator[str]:
+    """The libraries of its extra that are not here, and the command that installs them."""
+    from vgen_eval.cli.extras import missing_of
+
+    extra = card.needs.extra
+    if extra and (lacking := missing_of(extra)):
+        yield f"{', '.join(lacking)}: pip install 'vgen-eval[{extra}]'"
+
+
+def missing_key(card: ModelCard) -> Iterator[str]:
+    """The variable of its key, where it is not set."""
+    key = card.needs.key_env
+    if key and not os.environ.get(key):
+        yield f"{key} is not set: export {key}=..."
 
 
 @functools.cache

@@ -11,6 +11,7 @@ import msgspec
 from vgen_eval.cli import logs, terminal
 from vgen_eval.cli.numbers import duration, interval, number
 from vgen_eval.cli.suites import model_label, print_suites, task_label
+from vgen_eval.engine.pricing import add_up, format_usd
 from vgen_eval.results.card import ResultCard
 
 if TYPE_CHECKING:
@@ -54,8 +55,15 @@ def print_results(
         f"{'done in' if complete else 'incomplete after'} {duration(seconds)}   "
         f"{terminal.plural(len(results), 'result card')}, {terminal.plural(done, 'prediction')}"
         + (f" ({'all' if before == done else f'{before:,}'} from before)" if before else "")
+        + _cost(results)
     )
     _print_where(results, output)
+
+
+def _cost(results: Sequence[ResultCard]) -> str:
+    """What the runs cost so far, where they cost anything."""
+    paid = [card.volatile.get("cost_usd") or 0.0 for card in results]
+    return f", {format_usd(add_up(paid))} so far" if any(paid) else ""
 
 
 def _print_where(results: Sequence[ResultCard], output: str) -> None:

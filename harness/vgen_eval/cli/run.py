@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from vgen_eval.cli import model_options
 from vgen_eval.cli.completing import complete_models, complete_tasks
 
 if TYPE_CHECKING:
@@ -20,7 +21,19 @@ __all__ = ["command"]
 NOT_THE_MODELS = "error,timeout,judge_error,bad_sample"
 
 
-@click.command("run", options_metavar="--tasks NAME --model NAME [OPTIONS]")
+@click.command(
+    "run",
+    cls=model_options.Sectioned,
+    options_metavar="--tasks NAME --model NAME [OPTIONS]",
+    sections={
+        "tasks": "What is run",
+        "device": "How",
+        "output": "What is kept, what is done again",
+        "max_calls": "Limits",
+        "allow_host": "What cards of plugins and files may do",
+        "dry_run": "What is shown",
+    },
+)
 @click.option(
     "--tasks",
     multiple=True,
@@ -37,14 +50,7 @@ NOT_THE_MODELS = "error,timeout,judge_error,bad_sample"
     shell_complete=complete_models,
     help="Names of models or adapters, or card files.",
 )
-@click.option(
-    "-M",
-    "--model-args",
-    "model_args",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Option of the adapter; may be repeated.",
-)
+@model_options.model_args
 @click.option(
     "--set",
     "set",
@@ -53,15 +59,16 @@ NOT_THE_MODELS = "error,timeout,judge_error,bad_sample"
     help="Override of a card: generation.seed=1, protocol.input.long_side=1024.",
 )
 @click.option("--config", metavar="FILE", help="YAML file of these options; the words here win.")
-@click.option("--answer", metavar="FORM", help="Answer form, instead of the first that fits.")
+@model_options.answer
 @click.option("--prompt", multiple=True, metavar="VARIANT,..", help="short, mid, long.")
 @click.option("--samples", multiple=True, metavar="ID,..", help="Only these; @FILE reads ids.")
 @click.option("--limit", type=int, metavar="N", help="At most N samples a task.")
 @click.option("--attempts", type=int, metavar="N", help="Repeats of each sample.")
+@click.option("--bounds/--no-bounds", default=None, help="Ceiling and floor beside the models.")
+@model_options.device
 @click.option("--batch-size", type=int, metavar="N", help="Requests a call at most.")
-@click.option("--device", metavar="NAME", help="For local models: cpu, cuda, mps.")
 @click.option("--workers", type=int, metavar="N", help="Threads that load and score.")
-@click.option("--data-root", metavar="DIR", help="Folder of the data sets (else $VGEN_DATA).")
+@model_options.data_root
 @click.option("--output", metavar="DIR", help="Results folder (results).")
 @click.option("--keep", metavar="all|failed|none", help="Raw answers to keep once scored (all).")
 @click.option("--fresh", is_flag=True, default=None, help="Another run beside one that is there.")
@@ -72,37 +79,20 @@ NOT_THE_MODELS = "error,timeout,judge_error,bad_sample"
     metavar="[=KIND,..]",
     help=f"Run failed attempts again; without kinds: {NOT_THE_MODELS}.",
 )
+@click.option("--max-calls", type=int, metavar="N", help="Stop after so many calls, tries counted.")
+@click.option("--max-tokens", type=int, metavar="N", help="Stop after so many tokens.")
+@click.option("--max-cost", type=float, metavar="USD", help="Stop before it costs more.")
 @click.option(
     "--fail-over",
     type=float,
     metavar="SHARE",
     help="Exit with 1 when more than this share of a run failed.",
 )
-@click.option("--max-calls", type=int, metavar="N", help="Stop after so many calls, tries counted.")
-@click.option("--max-tokens", type=int, metavar="N", help="Stop after so many tokens.")
-@click.option("--max-cost", type=float, metavar="USD", help="Stop before it costs more.")
-@click.option(
-    "--allow-host",
-    multiple=True,
-    metavar="HOST,..",
-    help="Where cards of plugins and files may send a key.",
-)
-@click.option(
-    "--allow-env",
-    is_flag=True,
-    default=None,
-    help="Let cards of plugins and files build an environment and run it.",
-)
-@click.option("--bounds/--no-bounds", default=None, help="Ceiling and floor beside the models.")
+@model_options.allow_host
+@model_options.allow_env
 @click.option("--dry-run", is_flag=True, help="Say what would happen; call nothing.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
-@click.option(
-    "--log-level",
-    type=click.Choice(("debug", "info", "warning", "error")),
-    default="error",
-    metavar="LEVEL",
-    help="debug, info, warning or error (error): what stderr shows.",
-)
+@model_options.log_level
 def command(
     *, config: str | None, dry_run: bool, as_json: bool, log_level: str, **given: Any
 ) -> int:

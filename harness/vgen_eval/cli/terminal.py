@@ -22,6 +22,7 @@ __all__ = [
     "layout",
     "note",
     "plural",
+    "redraw",
     "release",
     "say",
     "say_json",
@@ -157,6 +158,14 @@ def note(*lines: str) -> None:
         for line in lines:
             sys.stderr.write(clean(line) + "\n")
         sys.stderr.flush()
+
+
+def redraw(text: str) -> None:
+    """Puts the text in the place of the line that stderr's terminal shows; "" takes it away."""
+    if is_terminal(sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):  # progress is worth no fault
+            sys.stderr.write(f"\r\x1b[K{clip(clean(text), WIDE - 20)}")
+            sys.stderr.flush()
 
 
 def guard_stdout() -> None:

@@ -15,26 +15,24 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from vgen_eval.answers import AnswerFault, clean, pack, unpack
+from vgen_eval.engine.adapter_life import close_adapter, load_adapter
 from vgen_eval.engine.bench_record import LEAST_WARMUP, Asked, Measured, make_record
+from vgen_eval.engine.faults import describe
 from vgen_eval.engine.memory import MemoryWatch, find_synchronise
-from vgen_eval.engine.models import Model, build_adapter, named_fault
+from vgen_eval.engine.models import Model
 from vgen_eval.engine.plan import Job, make_plan
 from vgen_eval.engine.pricing import cost_of
 from vgen_eval.engine.request import make_request, prepare, seed_of
 from vgen_eval.engine.settings import Settings
-from vgen_eval.engine.trust import refuse
 from vgen_eval.engine.usage import read_usage
 from vgen_eval.errors import (
-    BadSample,
     CallError,
     CardError,
     MissingKey,
     NotRunnable,
-    NoValidTarget,
-    Refused,
     StorageError,
-    Undecodable,
     UsageError,
+    VgenEvalError,
 )
 from vgen_eval.machine import now
 from vgen_eval.results.bench import BenchRecord, Each, write_record
@@ -110,7 +108,7 @@ def run_bench(
     started = now()
     on_progress("loading", 0, 1)
     start = time.perf_counter()
-    adapter = _load(job.model, settings)
+    adapter = load_adapter(job.model, settings)
     load_s = time.perf_counter() - start
     try:
         run = _Run(job, adapter, on_progress)
@@ -122,7 +120,7 @@ def run_bench(
             job, asked, run.found, memory, device=settings.device, load_s=load_s, started=started
         )
     finally:
-        _close(job, adapter)
+        close_adapter(job.model, adapter)
     return record, write_record(bench_folder(Path(settings.output), job), record)
 
 
@@ -157,10 +155,12 @@ class _Run:
         attempt = turn if turn >= 0 else WARMUP_SEEDS - turn
         try:
             prepared = prepare(job, job.task.dataset.load(items[at]))
-        except (BadSample, NoValidTarget) as exc:
-            seed = seed_of(job, items[at].id, attempt)
-            return Each(sample=items[at].id, seed=seed, status="bad_sample", reason=clean(exc.what))
-        request = make_request(job, prepared, attempt)
+            request = make_request(job, prepared, attempt)
+        except NotRunnable:
+            raise  # a library or the data is missing: no fault of this sample alone
+        except (Exception, SystemExit) as exc:  # readers are anyone's code
+            seed, reason = seed_of(job, items[at].id, attempt), _words(exc)
+            return Each(sample=items[at].id, seed=seed, status="bad_sample", reason=reason)
         if number >= 0 and request.images:
             size = (request.images[0].height, request.images[0].width)
             self.found.seen[size] = self.found.seen.get(size, 0) + 1
@@ -190,9 +190,9 @@ class _Run:
         try:
             answer = unpack(form, value=kept.value, data=kept.data, background=background)
             self.job.codec.decoder.decode(answer, scene)
-        except Undecodable as exc:
+        except (Exception, SystemExit) as exc:  # so are decoders
             return msgspec.structs.replace(
-                shown, status="undecodable", reason=clean(exc.what), generate_s=seconds
+                shown, status="undecodable", reason=_words(exc), generate_s=seconds
             )
         decoded = time.perf_counter() - start
         return msgspec.structs.replace(shown, generate_s=seconds, decode_s=decoded)
@@ -203,19 +203,18 @@ class _Run:
             outputs = list(self.adapter.generate([request]))
         except (CardError, NotRunnable, StorageError, UsageError, KeyboardInterrupt):
             raise
-        except CallError as exc:
-            self._add_usage(exc.usage, request, answered=False)
-            status = "refused" if isinstance(exc, Refused) else "error"
-            return None, status, clean(f"{type(exc).__name__}: {exc}")
-        except TimeoutError as exc:
-            return None, "timeout", clean(str(exc) or "no answer in time")
         except BaseException as exc:  # an adapter may raise anything, SystemExit too
-            log.warning("%s: the call failed", request.id, exc_info=exc)
-            return None, "error", clean(f"{type(exc).__name__}: {exc}")[:500]
+            if isinstance(exc, CallError):
+                self._add_usage(getattr(exc, "usage", None), request, answered=False)
+            elif not isinstance(exc, TimeoutError):
+                log.warning("%s: the call failed", request.id, exc_info=exc)
+            status, _, reason = describe(exc)
+            return None, status, reason
         for output in outputs:
             if isinstance(output, Output) and output.id == request.id:
                 return output, "ok", ""
-        return None, "error", "the adapter gave no output for this request"
+        status, _, reason = describe(None)
+        return None, status, reason
 
     def _add_usage(self, usage: Usage | None, request: Request, *, answered: bool) -> None:
         """Takes in what a call used and cost, whatever it came to; None for what nobody knows."""
@@ -228,23 +227,9 @@ class _Run:
             self.found.costs.append(cost)
 
 
-def _load(model: Model, settings: Settings) -> Adapter:
-    """The adapter, loaded; NotRunnable with the cause for whatever it raises."""
-    adapter = build_adapter(model, settings.device)
-    refuse(model, adapter, settings)
-    load = getattr(adapter, "load", None)
-    if load is not None:
-        with named_fault(f"model '{model.name}' cannot be loaded"):
-            load()
-    return adapter
-
-
-def _close(job: Job, adapter: Adapter) -> None:
-    close = getattr(adapter, "close", None)
-    try:
-        if close is not None:
-            close()
-    except KeyboardInterrupt:
-        raise
-    except BaseException:
-        log.exception("model '%s': close failed", job.model.name)
+def _words(fault: BaseException) -> str:
+    """What was raised; of our own errors their words alone."""
+    if isinstance(fault, VgenEvalError):
+        return clean(fault.what)
+    log.warning("sample or decoder failed", exc_info=fault)
+    return describe(fault)[2]

@@ -201,7 +201,11 @@ class Purse:
             limit, used = f"{self._most_calls:,} calls", f"{self._calls:,} made"
         else:
             limit, used = f"{self._most_tokens:,} tokens", f"{self._tokens:,} used"
+        if not self._calls:
+            return (
+                f"stopped: {limit} is less than one call takes: --max-{self._reached} must be more"
+            )
         return (
             f"stopped: budget of {limit} reached, {used}; "
-            f"the same command goes on with a larger --max-{self._reached}"
+            "the same command goes on, and may use as much again"
         )

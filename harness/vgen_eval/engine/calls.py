@@ -8,12 +8,9 @@ of the purse, then its turn at the gate of the service.
 from __future__ import annotations
 
 import logging
-import numbers
-import queue
 import random
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -22,57 +19,22 @@ import msgspec
 from vgen_eval.answers import clean
 from vgen_eval.cards.records import Limits, Price
 from vgen_eval.engine.budget import Account, Purse, Reserved, Spent
+from vgen_eval.engine.faults import describe
 from vgen_eval.engine.limits import MAX_WAIT_S, Gate, asked_wait
 from vgen_eval.engine.pricing import cost_of
 from vgen_eval.engine.stopping import Stop
+from vgen_eval.engine.time_limit import grace_of, read_timeout, within
+from vgen_eval.engine.tries import Call, Tries
 from vgen_eval.engine.usage import count_tokens, read_usage
-from vgen_eval.errors import (
-    CallError,
-    NoPrediction,
-    NotRunnable,
-    RateLimited,
-    Refused,
-    Transient,
-)
-from vgen_eval.types import Adapter, Output, Request, Status, Usage
+from vgen_eval.errors import CallError, NotRunnable, RateLimited, Transient
+from vgen_eval.types import Adapter, Output, Request, Usage
 
-__all__ = ["Call", "Caller", "Tries"]
+__all__ = ["Caller"]
 
 log = logging.getLogger(__name__)
 
-GRACE_S = 5.0
-"""How much longer than an adapter's own limit is waited for it to end its call by itself."""
-
-
-class Tries(msgspec.Struct):
-    """What the tries of one attempt came to that gave no answer."""
-
-    count: int = 0
-    usage: tuple[Usage, ...] = ()
-    cost: Decimal = Decimal(0)
-    ids: tuple[str, ...] = ()
-    """The service's names of the requests, where it gave any."""
-
-
-class Call(msgspec.Struct, frozen=True, kw_only=True):
-    """What one request came to: an output, or a status and its reason."""
-
-    request: Request
-    output: Output | None = None
-    status: Status = "ok"
-    kind: str = ""
-    """Name of the exception, for counting."""
-    reason: str = ""
-    tries: int = 1
-    seconds: float = 0.0
-    """Model time since the output before it: over a batch they add up to the call's."""
-    batch: int = 1
-    usage: tuple[Usage, ...] = ()
-    """What its tries used, those that failed as well, as far as it is told."""
-    cost: Decimal | None = None
-    """US dollars of all of it; None when that is not known."""
-    failed_ids: tuple[str, ...] = ()
-    """The service's names of the tries that failed."""
+MOST_TOLD = 100
+"""Faults whose traceback is logged: words that name their sample differ for each of 100,000."""
 
 
 class Caller:
@@ -97,8 +59,8 @@ class Caller:
         self._purse = purse
         self._account = account
         self._serves = getattr(adapter, "endpoint", None) is not None
-        self._timeout = _read_timeout(adapter, limits)
-        self._grace = GRACE_S if _ends_its_calls(adapter) else 0.0
+        self._timeout = read_timeout(adapter, limits)
+        self._grace = grace_of(adapter)
         self._told: set[str] = set()
         self.unfinished: list[Tries] = []
         """Tries of attempts that were then not made, because the run was stopped."""
@@ -116,22 +78,25 @@ class Caller:
         self, requests: list[Request], *, tries: int, past: dict[str, Tries]
     ) -> Iterator[Call]:
         """`tries`: which try of these requests it is; `past`: what those before came to."""
-        reserved: Reserved | None = None
-        rest: list[Request] = []
-        if self._purse is not None and self._account is not None:
-            reserved = self._purse.reserve(self._account, len(requests), self._stop)
-            if reserved is None:
+        while requests:
+            reserved: Reserved | None = None
+            granted = len(requests)
+            if self._purse is not None and self._account is not None:
+                reserved = self._purse.reserve(self._account, granted, self._stop)
+                if reserved is None:
+                    break
+                granted = reserved.calls
+            begun = self._gate.enter(self._stop) if self._gate is not None else 0.0
+            if begun is None:
+                self._settle_account(reserved, None)
+                break
+            now, requests = requests[:granted], requests[granted:]
+            try:
+                yield from self._try(now, begun, reserved, tries=tries, past=past)
+            except NotRunnable:
                 self._give_up(requests, past, made=tries - 1)
-                return
-            requests, rest = requests[: reserved.calls], requests[reserved.calls :]
-        begun = self._gate.enter(self._stop) if self._gate is not None else 0.0
-        if begun is None:
-            self._settle_account(reserved, None)
-            self._give_up([*requests, *rest], past, made=tries - 1)
-            return
-        yield from self._try(requests, begun, reserved, tries=tries, past=past)
-        if rest:
-            yield from self._attempt(rest, tries=tries, past=past)
+                raise
+        self._give_up(requests, past, made=tries - 1)
 
     def _try(
         self,
@@ -166,7 +131,7 @@ class Caller:
                     seconds=seconds,
                     batch=len(requests),
                     usage=_joined(before, usage),
-                    cost=cost if cost is None or before is None else cost + before.cost,
+                    cost=cost if before is None else _added(before.cost, cost),
                     failed_ids=() if before is None else before.ids,
                 )
                 since = time.perf_counter()
@@ -221,11 +186,12 @@ class Caller:
         name = getattr(fault, "request_id", None)
         if usage is None and name is None:
             return []
-        cost = None if usage is None else self._cost(usage, request, answered=False)
+        # a try that names no usage is taken to have cost nothing
+        cost = Decimal(0) if usage is None else self._cost(usage, request, answered=False)
         before = past.get(request.id) or Tries()
         past[request.id] = Tries(
             usage=_joined(before, usage),
-            cost=before.cost + (cost or 0),
+            cost=_added(before.cost, cost),
             ids=before.ids if name is None else (*before.ids, clean(str(name))),
         )
         return [] if usage is None else [_spent(usage, cost, answered=False)]
@@ -263,13 +229,13 @@ class Caller:
             for part in (left[:half], left[half:]):
                 yield from self._attempt(part, tries=tries, past=past)
             return
-        status, kind, reason = _describe(fault)
+        status, kind, reason = describe(fault)
         if status == "error" and fault is not None and not isinstance(fault, CallError):
             # one traceback tells as much as a thousand equal ones
-            log.warning(
-                "%s: %s", left[0].id, reason, exc_info=None if reason in self._told else fault
-            )
-            self._told.add(reason)
+            is_new = reason not in self._told and len(self._told) < MOST_TOLD
+            log.warning("%s: %s", left[0].id, reason, exc_info=fault if is_new else None)
+            if is_new:
+                self._told.add(reason)
         for request in left:
             before = past.get(request.id) or Tries()
             yield Call(
@@ -280,10 +246,9 @@ class Caller:
 
     def _may_pass(self, fault: BaseException | None) -> bool:
         """Is it worth another try? A model on this machine that hangs would only hang again."""
-        passing = (RateLimited, Transient, TimeoutError) if self._serves else (
-            RateLimited, Transient,
-        )  # fmt: skip
-        return isinstance(fault, passing)
+        if isinstance(fault, TimeoutError):
+            return self._serves
+        return isinstance(fault, (RateLimited, Transient))
 
     def _wait(self, asked: float | None, tries: int) -> bool:
         """Waits before another try; False when the run is being stopped."""
@@ -298,90 +263,21 @@ class Caller:
         if self._timeout is None:
             yield from self._adapter.generate(requests)
             return
-        yield from _within(
+        yield from within(
             lambda: self._adapter.generate(requests),
             self._timeout * len(requests),
             grace=self._grace,
         )
 
 
-def _read_timeout(adapter: Adapter, limits: Limits) -> float | None:
-    """Seconds a request may take: the card's limit, or the adapter's own where it has one."""
-    if limits.timeout_s is not None:
-        return limits.timeout_s
-    own = getattr(adapter, "timeout", None)  # of other authors' classes it may be a method
-    if not isinstance(own, numbers.Real) or isinstance(own, bool):
-        return None
-    return float(own) if float(own) > 0 else None
-
-
-def _ends_its_calls(adapter: Adapter) -> bool:
-    """Does it hold its calls to the limit itself? Then ours is for those that it fails to end."""
-    return (
-        getattr(adapter, "endpoint", None) is not None
-        or getattr(adapter, "timeout_s", None) is not None
-    )
-
-
 def _spent(usage: Usage | None, cost: Decimal | None, *, answered: bool) -> Spent:
     return Spent(None if usage is None else count_tokens([usage]), cost, answered)
+
+
+def _added(before: Decimal | None, cost: Decimal | None) -> Decimal | None:
+    return None if before is None or cost is None else before + cost
 
 
 def _joined(before: Tries | None, usage: Usage | None) -> tuple[Usage, ...]:
     earlier = () if before is None else before.usage
     return earlier if usage is None else (*earlier, usage)
-
-
-def _within(
-    call: Callable[[], Iterator[Output]], seconds: float, *, grace: float
-) -> Iterator[Output]:
-    """The call's outputs, TimeoutError when they take longer in all.
-
-    A thread cannot be ended from outside: one that hangs is left behind and its answers are
-    not heard.
-    """
-    outputs: queue.SimpleQueue[tuple[Output | None, BaseException | None]] = queue.SimpleQueue()
-    over = StopIteration()
-
-    def work() -> None:
-        try:
-            for output in call():
-                outputs.put((output, None))
-            outputs.put((None, over))
-        except BaseException as exc:
-            outputs.put((None, exc))
-
-    threading.Thread(target=work, daemon=True, name="model-call").start()
-    deadline = time.monotonic() + seconds + grace
-    while True:
-        try:
-            output, end = outputs.get(timeout=max(0.0, deadline - time.monotonic()))
-        except queue.Empty:
-            raise TimeoutError(f"no answer within {seconds:g} s") from None
-        if end is over:
-            return
-        if end is not None:
-            raise end
-        yield output  # type: ignore[misc]  # whatever it is: the caller looks at it
-
-
-def _describe(fault: BaseException | None) -> tuple[Status, str, str]:
-    if fault is None:
-        return "error", "NoOutput", "the adapter gave no output for this request"
-    kind = type(fault).__name__
-    reason = _words(fault) or kind
-    if isinstance(fault, Refused):
-        return "refused", kind, reason
-    if isinstance(fault, NoPrediction):
-        return "missing", kind, reason
-    if isinstance(fault, TimeoutError):
-        return "timeout", kind, reason
-    return "error", kind, f"{kind}: {reason}" if reason != kind else kind
-
-
-def _words(fault: BaseException) -> str:
-    """The message on one line; anyone's exception, so it may even fail to be written."""
-    try:
-        return clean(" ".join(str(fault).split()))[:500]  # cut last: half a key is none to `clean`
-    except Exception as exc:
-        return f"(its message raised {type(exc).__name__})"

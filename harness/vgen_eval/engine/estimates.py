@@ -13,8 +13,12 @@ import msgspec
 from vgen_eval import jsonio
 from vgen_eval.engine.plan import Job
 from vgen_eval.engine.pricing import price_per_call
+from vgen_eval.results.bench import measured_rate
 
-__all__ = ["Estimate", "estimate"]
+__all__ = ["Estimate", "Estimates"]
+
+RateSource = Literal["measured", "bench", "limit"]
+"""Earlier runs, an efficiency record, or what the card allows at most."""
 
 
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,7 +27,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     call_usd: float | None = None
     price_from: Literal["card", "measured"] | None = None
     per_minute: float | None = None
-    rate_from: Literal["measured", "limit"] | None = None
+    rate_from: RateSource | None = None
 
     def cost(self, calls: int) -> float | None:
         """US dollars of so many calls."""
@@ -34,21 +38,49 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
         return None if self.per_minute is None else 60 * calls / self.per_minute
 
 
-def estimate(job: Job, results: Path) -> Estimate:
-    """By the runs of this very model and answer form below the results folder; else by its card."""
-    measured = _Measured()
-    for volatile in _earlier(job, results):
-        measured.add(volatile)
-    price, per_minute = measured.call_usd, measured.per_minute
-    listed = price_per_call(job.model.card.price, job.codec.answer.form)
-    limit = job.model.card.limits.per_minute
-    call_usd = price if listed is None else float(listed)
-    return Estimate(
-        call_usd=call_usd,
-        price_from=None if call_usd is None else "measured" if listed is None else "card",
-        per_minute=limit if per_minute is None else per_minute,
-        rate_from="measured" if per_minute is not None else "limit" if limit else None,
-    )
+class Estimates:
+    """By the runs of this very model and answer form below the results folder; else by its card.
+
+    Where no run tells the rate, `bench` may, which asks one call after the other.
+    """
+
+    def __init__(self, results: Path) -> None:
+        self._results = results
+        self._measured: dict[tuple[str, str], _Measured] = {}
+        """(digest of the model, form) -> what its runs took: read once, however many jobs ask."""
+
+    def of(self, job: Job) -> Estimate:
+        """Of the job's calls."""
+        measured = self._runs_of(job)
+        listed = price_per_call(job.model.card.price, job.codec.answer.form)
+        call_usd = measured.call_usd if listed is None else float(listed)
+        rate_from, per_minute = self._rate(job, measured.per_minute)
+        return Estimate(
+            call_usd=call_usd,
+            price_from=None if call_usd is None else "measured" if listed is None else "card",
+            per_minute=per_minute,
+            rate_from=rate_from,
+        )
+
+    def _runs_of(self, job: Job) -> _Measured:
+        digest, form = job.model.identity_digest(), job.codec.answer.form
+        if (digest, form) not in self._measured:
+            found = self._measured[digest, form] = _Measured()
+            for volatile in _earlier(self._results / "runs" / job.model.folder, digest, form):
+                found.add(volatile)
+        return self._measured[digest, form]
+
+    def _rate(self, job: Job, measured: float | None) -> tuple[RateSource | None, float | None]:
+        """Calls a minute, and whose word that is."""
+        if measured is not None:
+            return "measured", measured
+        model, limit = job.model, job.model.card.limits.per_minute
+        benched = measured_rate(
+            self._results, model.folder, task=job.task.ref.path, identity=model.identity_digest()
+        )
+        if benched is not None and (limit is None or benched < limit):
+            return "bench", benched
+        return ("limit", limit) if limit else (None, None)
 
 
 class _Measured:
@@ -76,18 +108,15 @@ class _Measured:
         return self._cost / self._paid if self._paid > 0 else None
 
 
-def _earlier(job: Job, results: Path) -> Iterator[Mapping[str, Any]]:
+def _earlier(folder: Path, digest: str, form: str) -> Iterator[Mapping[str, Any]]:
     """`volatile` of the cards of earlier runs; a damaged card tells nothing."""
-    digest = job.model.identity_digest()
-    folder = results / "runs" / job.model.folder
     for directory, folders, files in os.walk(folder):
         if "run.json" not in files:
             continue
         folders.clear()
         try:
             card = jsonio.loads(Path(directory, "result_card.json").read_bytes())
-            same = card["model_info"]["identity_digest"] == digest
-            if same and card["answer"] == job.codec.answer.form:
+            if card["model_info"]["identity_digest"] == digest and card["answer"] == form:
                 yield dict(card["volatile"])
         except (OSError, ValueError, KeyError, TypeError):
             continue

@@ -101,7 +101,6 @@ def evaluate(
         UsageError, CardError: what was asked cannot be meant.
         NotRunnable: something named exactly cannot run here.
     """
-    from vgen_eval.cards import convert
     from vgen_eval.plugins import Catalog as Plugins
 
     asked = [*([] if model is None else [model]), *_listed(models)]
@@ -112,14 +111,7 @@ def evaluate(
     names = tuple(entry for entry in asked if isinstance(entry, str))
     if functions and len(functions) > 1 and model_name:
         raise UsageError("model_name names one plain function, several were given")
-    fields = {**settings, "tasks": tasks, "models": names}
-    for key in ("output", "data_root"):
-        if isinstance(fields.get(key), os.PathLike):
-            fields[key] = os.fspath(fields[key])
-    for key in ("tasks", "prompt", "samples", "retry_failed", "allow_host"):
-        if key in fields:
-            fields[key] = _listed(fields[key])
-    read = convert(Settings, fields, file="evaluate")
+    read = _read_settings({**settings, "tasks": tasks, "models": names})
     catalog = catalog or Plugins.discover()
     given = tuple(_listed(forms))
     made = [from_function(function, name=model_name, forms=given) for function in functions]
@@ -130,6 +122,19 @@ def evaluate(
         )
         raise NotRunnable("; ".join(reasons))
     return run_plan(plan, read, catalog, reporter=reporter, stop=stop)
+
+
+def _read_settings(fields: dict[str, Any]) -> Settings:
+    """Settings from arguments of Python: a path where a name is wanted, one where a list is."""
+    from vgen_eval.cards import convert
+
+    for key in ("output", "data_root"):
+        if isinstance(fields.get(key), os.PathLike):
+            fields[key] = os.fspath(fields[key])
+    for key in ("tasks", "prompt", "samples", "retry_failed", "allow_host"):
+        if key in fields:
+            fields[key] = _listed(fields[key])
+    return convert(Settings, fields, file="evaluate")
 
 
 def _listed(value: Any) -> list[Any]:

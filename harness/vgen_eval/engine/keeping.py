@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 
 from vgen_eval.answers import AnswerFault, clean, pack, unpack
-from vgen_eval.engine.calls import Call
 from vgen_eval.engine.plan import Job
 from vgen_eval.engine.request import Prepared
+from vgen_eval.engine.tries import Call
 from vgen_eval.engine.usage import sum_usage
 from vgen_eval.errors import Undecodable
 from vgen_eval.store.index import ResponseIndex

@@ -17,15 +17,17 @@ import msgspec
 
 from vgen_eval.answers import clean
 from vgen_eval.engine.budget import Purse
-from vgen_eval.engine.calls import Call, Caller, Tries
+from vgen_eval.engine.calls import Caller
 from vgen_eval.engine.channel import Channel
 from vgen_eval.engine.keeping import Asked, Hit, Keeper, Line
 from vgen_eval.engine.limits import Gate
 from vgen_eval.engine.plan import Job
+from vgen_eval.engine.pricing import is_paid
 from vgen_eval.engine.request import Prepared, make_request, prepare, request_digest
 from vgen_eval.engine.scorer import score_attempt, unscored
 from vgen_eval.engine.stopping import Stop
 from vgen_eval.engine.todo import Todo, Work
+from vgen_eval.engine.tries import Call, Tries
 from vgen_eval.errors import BadSample, NotRunnable, NoValidTarget, VgenEvalError
 from vgen_eval.store.run import RunStore
 from vgen_eval.types import Adapter, Status
@@ -156,11 +158,10 @@ class Pipeline:
         card = self._job.model.card
         account = None
         if self._purse is not None:
-            serves = getattr(adapter, "endpoint", None) is not None
             account = self._purse.open_account(
                 card,
                 self._job.codec.answer.form,
-                charges=serves or card.needs.key_env is not None,
+                charges=is_paid(card, getattr(adapter, "endpoint", None)),
             )
         return Caller(
             adapter,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from decimal import Decimal
 
-from vgen_eval.cards.records import Price
+from vgen_eval.cards.records import ModelCard, Price
 from vgen_eval.types import AnswerForm, Usage
 
-__all__ = ["add_up", "cost_of", "format_usd", "has_price", "price_per_call"]
+__all__ = ["add_up", "cost_of", "format_usd", "has_price", "is_paid", "price_per_call"]
 
 MILLION = 1_000_000
 ZERO = Decimal(0)
@@ -18,7 +18,13 @@ def has_price(price: Price | None) -> bool:
     """Whether a card names any amount."""
     if price is None:
         return False
-    return any(getattr(price, name) is not None for name in price.__struct_fields__[:-1])
+    amounts = (name for name in price.__struct_fields__ if name.endswith("_usd"))
+    return any(getattr(price, name) is not None for name in amounts)
+
+
+def is_paid(card: ModelCard, endpoint: str | None) -> bool:
+    """Does somebody else do the work, who may want money: a service, or the owner of a key?"""
+    return endpoint is not None or card.needs.key_env is not None
 
 
 def cost_of(

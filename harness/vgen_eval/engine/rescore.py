@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,23 @@ __all__ = ["reopen", "rescore", "results_folder"]
 log = logging.getLogger(__name__)
 
 
+def _recorded_model(record: Mapping[str, Any], card: ModelCard) -> Model:
+    """The model that a run was made with; it answers nothing any more."""
+    identity = record["model_identity"]
+    return Model(
+        name=card.model,
+        distribution=record["model"].partition(":")[0],
+        card=card,
+        adapter=identity["adapter"],
+        adapter_version=identity["adapter_version"],
+        build=_no_adapter,
+        card_digest=cards.card_digest(card),
+        facts=identity.get("facts", {}),
+        options=identity["card"].get("options", {}),
+        reusable=False,
+    )
+
+
 def reopen(path: Path, catalog: Catalog, *, data_root: str | None = None) -> Job:
     """The job of a run, from its run.json: same samples, same protocol, today's components."""
     record = RunStore(path).record
@@ -47,7 +65,6 @@ def reopen(path: Path, catalog: Catalog, *, data_root: str | None = None) -> Job
         model_card = msgspec.convert(record["cards"]["model"], ModelCard)
         distribution = record["identity"]["task"]["task"].partition(":")[0]
         protocol = record["task"].rpartition("@")[2]
-        identity = record["model_identity"]
         ref = TaskRef(
             name=task_card.task,
             distribution=distribution,
@@ -57,18 +74,7 @@ def reopen(path: Path, catalog: Catalog, *, data_root: str | None = None) -> Job
             protocol=protocol,
             exact=True,
         )
-        model = Model(
-            name=model_card.model,
-            distribution=record["model"].partition(":")[0],
-            card=model_card,
-            adapter=identity["adapter"],
-            adapter_version=identity["adapter_version"],
-            build=_no_adapter,
-            card_digest=cards.card_digest(model_card),
-            facts=identity.get("facts", {}),
-            options=identity["card"].get("options", {}),
-            reusable=False,
-        )
+        model = _recorded_model(record, model_card)
         overrides = {
             key.removeprefix("protocol."): value
             for key, value in record["settings"]["set"].items()

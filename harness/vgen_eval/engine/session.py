@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
+from vgen_eval.engine.adapter_life import close_adapter, load_adapter
 from vgen_eval.engine.budget import Purse
 from vgen_eval.engine.keeping import Keeper
 from vgen_eval.engine.limits import Gate
-from vgen_eval.engine.models import BOUNDS, HOME, Model, build_adapter, named_fault
+from vgen_eval.engine.models import BOUNDS, HOME, Model
 from vgen_eval.engine.pipeline import Pipeline, Stop, count_callers
 from vgen_eval.engine.plan import Job, Plan
 from vgen_eval.engine.settings import Settings
 from vgen_eval.engine.todo import Todo
-from vgen_eval.engine.trust import refuse
 from vgen_eval.errors import NotRunnable, RunLocked
 from vgen_eval.results.build import Sitting, build_card, describe_run
 from vgen_eval.results.card import Bound, ResultCard, read_card, write_card
@@ -96,13 +96,7 @@ class Session:
         if self._loaded is not None and self._loaded[0] is model:
             return self._loaded[1]
         self._unload()
-        adapter = build_adapter(model, self.settings.device)
-        refuse(model, adapter, self.settings)
-        load = getattr(adapter, "load", None)
-        if load is not None:
-            with named_fault(f"model '{model.name}' cannot be loaded"):
-                load()
-            refuse(model, adapter, self.settings)  # it may know its service only now
+        adapter = load_adapter(model, self.settings)
         self._loaded = (model, adapter)
         return adapter
 
@@ -136,14 +130,7 @@ class Session:
         (model, adapter), self._loaded = self._loaded, None
         if self.stop.hard.is_set():
             return  # a call may still be running inside it
-        try:
-            close = getattr(adapter, "close", None)
-            if close is not None:
-                close()
-        except KeyboardInterrupt:
-            raise
-        except BaseException:
-            log.exception("model '%s': close failed", model.name)
+        close_adapter(model, adapter)
 
     # --- one job --------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import msgspec
 
 from vgen_eval import jsonio
+from vgen_eval.results.quantiles import quantile
 from vgen_eval.store.run import write_atomic
 
 __all__ = [
@@ -164,14 +165,14 @@ def summarise_times(seconds: Sequence[float]) -> Times | None:
     """Total, mean, median, extremes and rate; None for no call."""
     if not seconds:
         return None
-    total = math.fsum(seconds)
+    ordered, total = sorted(seconds), math.fsum(seconds)
     return Times(
         calls=len(seconds),
         total_s=total,
         mean_s=total / len(seconds),
-        median_s=_quantile(seconds, 0.5),
-        min_s=min(seconds),
-        max_s=max(seconds),
+        median_s=quantile(ordered, 0.5),
+        min_s=ordered[0],
+        max_s=ordered[-1],
         per_minute=_per_minute(len(seconds), total),
     )
 
@@ -180,28 +181,19 @@ def summarise_latency(seconds: Sequence[float]) -> Latency | None:
     """Percentiles of sequential calls; None for no call."""
     if not seconds:
         return None
-    total = math.fsum(seconds)
+    ordered, total = sorted(seconds), math.fsum(seconds)
     return Latency(
         calls=len(seconds),
         mean_s=total / len(seconds),
-        p50_s=_quantile(seconds, 0.5),
-        p90_s=_quantile(seconds, 0.9),
-        p99_s=_quantile(seconds, 0.99),
+        p50_s=quantile(ordered, 0.5),
+        p90_s=quantile(ordered, 0.9),
+        p99_s=quantile(ordered, 0.99),
         calls_per_minute=_per_minute(len(seconds), total),
     )
 
 
 def _per_minute(calls: int, total_s: float) -> float | None:
     return 60 * calls / total_s if total_s > 0 else None
-
-
-def _quantile(values: Sequence[float], share: float) -> float:
-    """Linear between the two closest ranks (Hyndman and Fan, type 7)."""
-    ordered = sorted(values)
-    at = share * (len(ordered) - 1)
-    low = math.floor(at)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (ordered[high] - ordered[low]) * (at - low)
 
 
 def write_record(folder: Path, record: BenchRecord) -> Path:
@@ -222,15 +214,20 @@ def read_records(folder: Path) -> list[BenchRecord]:
     return sorted(found, key=lambda record: record.finished)
 
 
-def measured_rate(results: Path, model: str, *, task: str | None = None) -> float | None:
+def measured_rate(results: Path, folder: str, *, task: str, identity: str) -> float | None:
     """Answers a minute that the model gives one after the other, by its newest record.
 
-    `model`: its folder below the results, `Model.folder`; `task`: the folder of a task, whose
-    record is taken where there is one. None where nothing was measured.
+    `folder`: the model's, `Model.folder`; `task`: that of a task, whose record is taken where
+    there is one; `identity`: digest of the model, as another of its name tells nothing. None where
+    nothing was measured.
     """
-    folder = results / "bench" / model
-    for place in ([folder / task] if task else []) + [folder]:
-        timed = [record.generate for record in read_records(place) if record.generate]
+    place = results / "bench" / folder
+    for records in (read_records(place / task), read_records(place)):
+        timed = [
+            record.generate.per_minute
+            for record in records
+            if record.generate is not None and record.model_info.get("identity_digest") == identity
+        ]
         if timed:
-            return timed[-1].per_minute
+            return timed[-1]
     return None

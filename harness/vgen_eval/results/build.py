@@ -10,10 +10,10 @@ import msgspec
 
 from vgen_eval import cards
 from vgen_eval.conformance import short_record
-from vgen_eval.engine.calls import Tries
 from vgen_eval.engine.models import HOME, LOCAL
 from vgen_eval.engine.plan import Job
 from vgen_eval.engine.settings import Settings
+from vgen_eval.engine.tries import Tries
 from vgen_eval.errors import NotRunnable
 from vgen_eval.machine import hardware, now, peak_memory_mb, versions
 from vgen_eval.results.card import Bound, ResultCard, read_card

@@ -37,7 +37,7 @@ def render(card: ResultCard) -> str:
         _statuses(card),
         _section("Prompt", _prompt(card)),
         _section("Protocol", _pairs(card.protocol_info, leave=("prompt_text", "choices"))),
-        _section("Model", _pairs(card.model_info)),
+        _section("Model", _pairs(_without_gaps(card.model_info))),
         _section("Task and data", _pairs({**card.task_info, **card.dataset_info})),
         _section("Selection", _pairs(card.selection)),
         _section("Plugins", _plugins(card.plugins)),
@@ -241,8 +241,16 @@ def _rates(took: Mapping[str, Any]) -> list[str]:
         )
     if took["latency_s"]:
         ranks = ", ".join(f"{name} {seconds:g} s" for name, seconds in took["latency_s"].items())
-        lines.append(f"latency of an answer of {took['endpoint']}, one call at a time: {ranks}")
+        lines.append(f"latency of {took['endpoint']}, one request a call: {ranks}")
     return lines
+
+
+def _without_gaps(model: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The model's facts, its price by the amounts that its card names."""
+    price = model.get("price")
+    if not isinstance(price, Mapping):
+        return model
+    return {**model, "price": {key: value for key, value in price.items() if value is not None}}
 
 
 def _pairs(mapping: Mapping[str, Any], *, leave: Sequence[str] = ()) -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from vgen_eval.engine.calls import Tries
 from vgen_eval.engine.pricing import add_up
+from vgen_eval.engine.tries import Tries
 from vgen_eval.engine.usage import AMOUNTS, sum_usage
+from vgen_eval.results.quantiles import quantile
 
 __all__ = ["Tally"]
 
@@ -32,8 +34,8 @@ class Tally:
         self._busy = 0.0
         self._calls = self._tries = self._reused = 0
         self._latencies = array("d")
-        self._models: dict[str, int] = {}
-        self._dates: dict[str, int] = {}
+        self._models: Counter[str] = Counter()
+        self._dates: Counter[str] = Counter()
 
     def add_unfinished(self, tries: Tries) -> None:
         """Takes in what was tried of an attempt in this sitting and came to nothing."""
@@ -43,7 +45,7 @@ class Tally:
             usage[name] = usage.get(name, 0) + amount
         self._unfinished = {
             "tries": before.get("tries", 0) + tries.count,
-            "cost_usd": float(add_up([before.get("cost_usd", 0.0)]) + tries.cost),
+            "cost_usd": float(add_up([before.get("cost_usd", 0.0)]) + (tries.cost or 0)),
             "usage": usage,
         }
 
@@ -68,9 +70,10 @@ class Tally:
         for name in AMOUNTS:
             if name in facts:
                 self._usage[name] = self._usage.get(name, 0) + facts[name]
-        for found, name in ((self._models, "reported_model"), (self._dates, "reported_date")):
-            if name in facts:
-                found[facts[name]] = found.get(facts[name], 0) + 1
+        if "reported_model" in facts:
+            self._models[facts["reported_model"]] += 1
+        if "reported_date" in facts:  # by day: services give each answer a second of its own
+            self._dates[facts["reported_date"].partition("T")[0]] += 1
 
     def record(self) -> dict[str, Any]:
         """The sums, as the card's `volatile` has them."""
@@ -95,12 +98,11 @@ class Tally:
         }
 
     def _percentiles(self) -> dict[str, float] | None:
-        """Seconds from call to answer, waits before the call left out: by nearest rank."""
+        """Seconds from call to answer, waits before the call left out."""
         if not self._latencies:
             return None
         ordered = sorted(self._latencies)
-        ranks = {p: -(-p * len(ordered) // 100) for p in PERCENTILES}
-        return {f"p{p}": round(ordered[rank - 1], 4) for p, rank in ranks.items()}
+        return {f"p{p}": round(quantile(ordered, p / 100), 4) for p in PERCENTILES}
 
 
 def _listed(counts: Mapping[str, int], name: str) -> list[dict[str, Any]]:

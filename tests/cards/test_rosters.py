@@ -114,6 +114,63 @@ def test_a_card_says_where_its_facts_come_from(cards: Mapping[str, ModelCard], n
 
 
 @pytest.mark.parametrize("name", PATHS)
+def test_a_price_of_tokens_is_a_price_of_both_directions(
+    cards: Mapping[str, ModelCard], name: str
+) -> None:
+    price = cards[name].price
+    if price is None:
+        return
+    tokens = {field for field in price.__struct_fields__ if field.startswith("per_million_")}
+    if any(getattr(price, field) is not None for field in tokens):
+        assert price.per_million_input_usd is not None
+        assert price.per_million_output_usd is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "usage", "usd"),
+    [
+        # 600 read, 400 thought and 10 words of the answer, a picture of 1,120
+        ("google/nano-banana-pro",
+         {"input_tokens": 600, "output_tokens": 1530, "thinking_tokens": 400, "image_tokens": 1120},
+         600 * 2 + 410 * 12 + 1120 * 120),
+        ("google/nano-banana-pro", {"input_tokens": 600, "output_tokens": 0}, 600 * 2),
+        # 50 words and a picture of 1,550 read, a picture of 4,160 made
+        ("openai/gpt-image-2",
+         {"input_tokens": 1600, "input_image_tokens": 1550, "output_tokens": 4160,
+          "image_tokens": 4160},
+         50 * 5 + 1550 * 8 + 4160 * 30),
+    ],
+)  # fmt: skip
+def test_a_call_costs_what_the_price_list_says(
+    cards: Mapping[str, ModelCard], name: str, usage: Mapping[str, int], usd: int
+) -> None:
+    from vgen_eval.engine.pricing import cost_of
+    from vgen_eval.types import Usage
+
+    cost = cost_of(Usage(**usage), cards[name].price, form="image", answered=True)
+    assert cost is not None
+    assert cost * 1_000_000 == usd
+
+
+def test_maps_that_are_not_in_metres_are_no_depth_answer(cards: Mapping[str, ModelCard]) -> None:
+    assert cards["depth-anything/depth-anything-v2-large"].answers == ("image",)
+
+
+@pytest.mark.parametrize(
+    ("name", "licence"),
+    [
+        ("baai/emu3.5", "MIT"),
+        ("microsoft/kosmos-2", "MIT"),
+        ("internlm/internlm-xcomposer-vl-7b", "Apache-2.0 (code); weights free for research"),
+    ],
+)
+def test_licences_are_those_that_the_sources_state(
+    cards: Mapping[str, ModelCard], name: str, licence: str
+) -> None:
+    assert cards[name].licence.startswith(licence)
+
+
+@pytest.mark.parametrize("name", PATHS)
 def test_a_card_that_cannot_run_says_why_and_what_to_do(
     cards: Mapping[str, ModelCard], name: str
 ) -> None:

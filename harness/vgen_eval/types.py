@@ -130,6 +130,8 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
     """All that was read, pictures included."""
     cached_tokens: int | None = None
     """Of the input: read from the provider's cache."""
+    cache_write_tokens: int | None = None
+    """Of the input: written to the provider's cache."""
     input_image_tokens: int | None = None
     """Of the input: pictures, where they have a price of their own."""
     output_tokens: int | None = None

@@ -246,6 +246,9 @@ class Price(Record, frozen=True, kw_only=True):
     per_million_cached_usd: Annotated[
         Dollars | None, _provenance("The same for those read from a cache; null: as any.")
     ] = None
+    per_million_cache_write_usd: Annotated[
+        Dollars | None, _provenance("The same for those written to a cache; null: as any.")
+    ] = None
     per_million_input_image_usd: Annotated[
         Dollars | None, _provenance("The same for those of pictures; null: as any.")
     ] = None
@@ -299,8 +302,11 @@ class ModelCard(Record, frozen=True, kw_only=True):
         tuple[Exposure, ...], _provenance("Known contact with tasks' data in training.")
     ] = ()
     verified: Annotated[
-        bool, _provenance("false: no source pins a revision, or nobody has run this card yet.")
-    ] = True
+        bool | None,
+        _provenance(
+            "false: no source pins a revision, or nobody has run this card yet; null: not said."
+        ),
+    ] = None
     runnable: Annotated[bool, _provenance("false: nobody can run it; see `reason`.")] = True
     reason: Annotated[str | None, _provenance("Why it is not runnable.")] = None
 

@@ -156,6 +156,15 @@ def _remarks(cards: Sequence[ResultCard]) -> Iterator[str]:
             yield f"{label}: left out of every count: {_listed(faults)}"
 
 
+def _reasons(cards: Sequence[ResultCard]) -> Iterator[str]:
+    """The commonest reason of each run that has attempts without a score."""
+    for card in cards:
+        failures = card.volatile.get("failures") or ()
+        if card.counts.infrastructure and failures:
+            most = failures[0]
+            yield f"  {task_label(card)}: {most['attempts']:,} x {terminal.clean(most['reason'])}"
+
+
 def _listed(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
 
@@ -222,6 +231,7 @@ def explain_exit(results: Results, fail_over: float | None) -> None:
             f"{terminal.plural(unscored, 'attempt')} failed in calling or scoring: no score yet.",
             "The same command with --retry-failed runs them again."
             + (f" (log: {log})" if log else ""),
+            *_reasons(results),
         )
     for card in results if fail_over is not None else ():
         asked = card.counts.expected - card.counts.data_fault

@@ -161,7 +161,7 @@ def _model(card: ModelCard, distribution: str, missing: Sequence[str]) -> list[s
             ("needs", ", ".join(needs(card, long=True)) or "nothing more"),
             ("its server", card.needs.serve),
             ("environment", _environment(card)),
-            ("verified", "" if card.verified else NOT_VERIFIED),
+            ("verified", NOT_VERIFIED if card.verified is False else ""),
             *(("exposure", f"{e.task}: {e.status} ({e.source})") for e in card.exposure),
             *(("missing here", text) for text in missing),
             ("runs here", "no" if missing else "yes, as far as can be told without loading it"),

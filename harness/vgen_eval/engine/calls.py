@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import random
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
@@ -32,6 +33,9 @@ from vgen_eval.types import Adapter, Output, Request, Usage
 __all__ = ["Caller"]
 
 log = logging.getLogger(__name__)
+
+MOST_LOST = 3
+"""Requests that a service which never answered may fail before its run ends."""
 
 MOST_TOLD = 100
 """Faults whose traceback is logged: words that name their sample differ for each of 100,000."""
@@ -62,6 +66,9 @@ class Caller:
         self._timeout = read_timeout(adapter, limits)
         self._grace = grace_of(adapter)
         self._told: set[str] = set()
+        self._lock = threading.Lock()
+        self._lost = 0
+        """Requests that failed by no fault of theirs, while nothing was answered; -1: no more."""
         self.unfinished: list[Tries] = []
         """Tries of attempts that were then not made, because the run was stopped."""
 
@@ -117,6 +124,7 @@ class Caller:
                 request = self._match(output, open_requests)
                 if request is None:
                     continue
+                self._lost = -1
                 seconds = time.perf_counter() - since
                 busy += seconds
                 usage = read_usage(output.usage, request.id)
@@ -243,6 +251,24 @@ class Caller:
                 seconds=seconds, batch=len(left), usage=before.usage,
                 cost=before.cost if before.usage else None, failed_ids=before.ids,
             )  # fmt: skip
+        if self._serves and self._may_pass(fault):
+            self._give_up_service(len(left), reason)
+
+    def _give_up_service(self, lost: int, reason: str) -> None:
+        """NotRunnable where a service has answered nothing and failed some requests: it is not
+        there, and a thousand more would be told the same, slowly."""
+        with self._lock:
+            if self._lost < 0:
+                return
+            self._lost += lost
+            lost = self._lost
+        if lost >= MOST_LOST:
+            raise NotRunnable(
+                f"{getattr(self._adapter, 'endpoint', None)} has answered none of {lost} requests, "
+                f"{self._limits.tries} tries each: {reason}",
+                cure="start or mend it, or name another: -M base_url=...; "
+                "then the same command with --retry-failed",
+            )
 
     def _may_pass(self, fault: BaseException | None) -> bool:
         """Is it worth another try? A model on this machine that hangs would only hang again."""

@@ -158,9 +158,13 @@ class Keeper:
                 line["text"] = fault.text
             return None
         line["answer"] = self._store.put(packed)
-        if self._form == "image" and type(raw).__name__ == "ndarray" and raw.shape[2:] == (3,):
-            return raw  # the pixels that were just written need not be read back
-        return self._unpack(line["answer"], packed.data, line.get("source"))
+        answer = raw
+        if self._form != "image" or type(raw).__name__ != "ndarray" or raw.shape[2:] != (3,):
+            # the pixels of an array were just written and need not be read back
+            answer = self._unpack(line["answer"], packed.data, line.get("source"))
+        if self._form == "image" and not isinstance(answer, Undecodable):
+            line["answer"] = {**line["answer"], "size": list(answer.shape[:2])}
+        return answer
 
     def read(self, line: Line) -> Any:
         """The kept answer of a line, None when the attempt gave none.

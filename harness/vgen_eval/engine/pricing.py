@@ -34,7 +34,9 @@ def cost_of(
 
     What the provider says it cost, where it says so; else the sum of the parts that the card
     prices: tokens read, tokens written, seconds of video, and pictures where no token price covers
-    what is written. `answered`: an answer of `form` came, so at least one picture or video did.
+    what is written. A card that prices tokens prices all of them: some without a price are not
+    free, their cost is not known. `answered`: an answer of `form` came, so at least one picture or
+    video did.
     """
     if usage is not None and usage.cost_usd is not None:
         return _exact(usage.cost_usd)
@@ -46,12 +48,13 @@ def cost_of(
     if by_image and not told:
         return _of_images(usage, price, answered=answered)  # all there is to go by
     parts = []
-    if _prices_input(price):
+    by_token = _prices_input(price) or _prices_output(price)
+    if by_token:
         parts.append(_of_input(usage, price))
-    if _prices_output(price):
-        parts.append(_of_output(usage, price))
-    elif by_image:
+    if by_image and not _prices_output(price):
         parts.append(_of_images(usage, price, answered=answered))
+    elif by_token:
+        parts.append(_of_output(usage, price))
     if price.per_video_second_usd is not None and form == "video":
         seconds = usage.video_seconds if answered else usage.video_seconds or 0.0
         parts.append(_times(seconds, price.per_video_second_usd))
@@ -74,6 +77,7 @@ def _of_input(usage: Usage, price: Price) -> Decimal | None:
         price.per_million_input_usd,
         (
             (usage.cached_tokens, price.per_million_cached_usd),
+            (usage.cache_write_tokens, price.per_million_cache_write_usd),
             (usage.input_image_tokens, price.per_million_input_image_usd),
         ),
     )
@@ -92,17 +96,15 @@ def _of_tokens(
     count: int | None, rate: float | None, special: Iterable[tuple[int | None, float | None]]
 ) -> Decimal | None:
     """All tokens of one direction: `special` kinds, (count, rate), at rates of their own."""
-    total, rest = ZERO, count
+    total, rest, known = ZERO, count, count is not None
     for part, own in special:
-        if own is None or (part is None and rate is not None):
+        if own is None or part is None:
             continue  # at the rate of any
-        cost = _times(part, own)
-        if cost is None:
-            return None
-        total += cost
-        rest = None if rest is None or part is None else max(0, rest - part)
+        known = True
+        total += _exact(part) * _exact(own)
+        rest = None if rest is None else max(0, rest - part)
     if rate is None:
-        return total / MILLION
+        return None if rest or not known else total / MILLION
     plain = _times(rest, rate)
     return None if plain is None else (total + plain) / MILLION
 

@@ -163,6 +163,9 @@ def _statuses(card: ResultCard) -> str:
     rows += [("flag", k, v) for k, v in counts.flags.items()]
     if rows:
         text += "\n" + _table(("", "name", "attempts"), rows)
+    reasons = [(f["reason"], f["attempts"]) for f in card.volatile.get("failures") or ()]
+    if reasons:
+        text += "\n" + _table(("why without an answer", "attempts"), reasons)
     text += f"\nA model failure is scored as `{plain(counts.failure_value)}`.\n"
     for label, ids in (("Missing", counts.missing_ids), ("Not of the task", counts.unknown_ids)):
         if ids:
@@ -201,7 +204,8 @@ def _conformance(record: Mapping[str, Any]) -> str:
 
 
 _TOLD = (
-    "calling", "calls", "calls_per_minute", "cost_usd", "endpoint", "images_per_minute",
+    "calling", "calls", "calls_per_minute", "cost_usd", "endpoint", "failures",
+    "images_per_minute",
     "latency_s", "model_s", "reported_dates", "reported_models", "reused", "tries", "unfinished",
     "unpriced", "usage",
 )  # fmt: skip
@@ -222,7 +226,7 @@ def _taken(volatile: Mapping[str, Any]) -> str:
         lines.append(f"cost: ${took['cost_usd']:,.6g}{some}")
     lines += _rates(took)
     for name, what in (("reported_models", "model"), ("reported_dates", "date")):
-        said = [f"{entry[what]} ({entry['answers']:,} answers)" for entry in took[name] or ()]
+        said = [f"{entry[what]} ({entry['answers']:,})" for entry in took[name] or ()]
         if said:
             lines.append(f"{what} as the service reports it: {', '.join(said)}")
     told = "".join(f"- {plain(line)}\n" for line in lines)
@@ -241,16 +245,22 @@ def _rates(took: Mapping[str, Any]) -> list[str]:
         )
     if took["latency_s"]:
         ranks = ", ".join(f"{name} {seconds:g} s" for name, seconds in took["latency_s"].items())
-        lines.append(f"latency of {took['endpoint']}, one request a call: {ranks}")
+        seconds = took["calling"]["seconds"] if took["calling"] else 0.0
+        beside = round(took["model_s"] / seconds) if seconds else 1
+        lines.append(
+            f"latency of {took['endpoint']}, "
+            f"{'one call' if beside <= 1 else f'about {beside} calls'} at a time: {ranks}"
+        )
     return lines
 
 
 def _without_gaps(model: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The model's facts, its price by the amounts that its card names."""
-    price = model.get("price")
-    if not isinstance(price, Mapping):
-        return model
-    return {**model, "price": {key: value for key, value in price.items() if value is not None}}
+    """The model's facts, those that its card leaves open left out."""
+    said = {key: value for key, value in model.items() if value not in (None, "", (), [], {})}
+    price = said.get("price")
+    if isinstance(price, Mapping):
+        said["price"] = {key: value for key, value in price.items() if value is not None}
+    return said
 
 
 def _pairs(mapping: Mapping[str, Any], *, leave: Sequence[str] = ()) -> str:

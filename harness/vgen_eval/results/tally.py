@@ -16,6 +16,9 @@ from vgen_eval.results.quantiles import quantile
 __all__ = ["Tally"]
 
 PERCENTILES = (50, 90, 99)
+MOST_REASONS = 1000
+"""Reasons that are told apart: those that name their sample differ for each of 100,000."""
+TOLD_REASONS = 5
 
 
 class Tally:
@@ -34,6 +37,7 @@ class Tally:
         self._busy = 0.0
         self._calls = self._tries = self._reused = 0
         self._latencies = array("d")
+        self._faults: Counter[str] = Counter()
         self._models: Counter[str] = Counter()
         self._dates: Counter[str] = Counter()
 
@@ -64,6 +68,9 @@ class Tally:
         self._calls += 1
         self._busy += seconds
         answered = "kind" not in line
+        reason = line.get("reason") or facts.get("reason")
+        if reason and (reason in self._faults or len(self._faults) < MOST_REASONS):
+            self._faults[reason] += 1
         self._unpriced += answered and cost is None
         if self._serves and answered and facts.get("batch") == 1:
             self._latencies.append(seconds)
@@ -92,6 +99,10 @@ class Tally:
             "cost_usd": float(cost) if known else None,
             "unpriced": self._unpriced if known else None,
             "latency_s": self._percentiles(),
+            "failures": [
+                {"reason": reason, "attempts": count}
+                for reason, count in self._faults.most_common(TOLD_REASONS)
+            ],
             "reported_models": _listed(self._models, "model"),
             "reported_dates": _listed(self._dates, "date"),
             "unfinished": dict(self._unfinished),

@@ -13,7 +13,7 @@ from vgen_eval.errors import AccessDenied, CallError, Refused, Transient, UsageE
 from vgen_eval.imaging import Image
 from vgen_eval.secrets import read_secret
 from vgen_eval_plugins.models.arguments import check_arguments, parameters_of
-from vgen_eval_plugins.models.likelihoods import read_choices
+from vgen_eval_plugins.models.likelihoods import first_place, read_choices
 from vgen_eval_plugins.models.payloads import data_uri, encode, from_base64, no_picture, no_video
 from vgen_eval_plugins.models.replies import date_of, number, whole
 from vgen_eval_plugins.models.service import (
@@ -194,12 +194,52 @@ def test_arguments_are_held_against_the_method():
             ("choice_floored",),
         ),
         ({"yes": 0.5, "": 0.2, " ": 0.1, "no": 0.3}, ("yes", "no"), {"yes": 0.5, "no": 0.3}, ()),
+        ({"B.": 0.5, "A": 0.25}, ("A", "B"), {"A": 0.25, "B": 0.5}, ()),
+        ({" B)": 0.25, "B:": 0.125, "B": 0.125, "A.": 0.5}, ("A", "B"), {"A": 0.5, "B": 0.5}, ()),
+        ({"Yes.": 0.5, "no": 0.25}, ("yes", "no"), {"yes": 0.5, "no": 0.25}, ()),
+        ({"B.": 0.5, "A": 0.25, "a.": 0.125}, ("A", "B."), {"A": 0.25, "B.": 0.5}, ()),
+        # `B)` could be either of two
+        ({"B)": 0.5, "B": 0.25, "B.": 0.125}, ("B", "B."), {"B": 0.25, "B.": 0.125}, ()),
+        (
+            {"B.": 0.5, "C.": 0.25},
+            ("B. left", "C. right"),
+            {"B. left": 0.5, "C. right": 0.25},
+            ("choice_leading_token",),
+        ),
     ],
 )  # fmt: skip
 def test_tokens_are_counted_for_the_choice_they_mean(tokens, choices, expected, flags):
     answer, found = read_choices({t: math.log(p) for t, p in tokens.items()}, choices)
     assert {choice: math.exp(value) for choice, value in answer.items()} == pytest.approx(expected)
     assert found == flags
+
+
+LIKELIEST = [("good", -0.3), ("Good", -2.0), ("fine", -3.0)]
+
+
+@pytest.mark.parametrize(
+    ("own", "known"),
+    [
+        # OpenAI's number for what is very unlikely is no floor for what is not told at all
+        (("weird", -9999.0), dict(LIKELIEST)),
+        (("poor", -3.5), dict(LIKELIEST)),
+        (("poor", -1.0), {"poor": -1.0, **dict(LIKELIEST)}),
+        (("good", -0.3), dict(LIKELIEST)),
+        (("weird", None), dict(LIKELIEST)),
+        ((None, None), dict(LIKELIEST)),
+        ((" ", -0.1), {}),
+    ],
+)
+def test_the_sampled_token_joins_the_likeliest_above_the_least_of_them(own, known):
+    found = first_place([(own, LIKELIEST)])
+    assert found == known
+    if known:
+        assert read_choices(found, ("good", "bad"))[0]["bad"] == -3.0
+
+
+def test_a_sampled_token_alone_is_all_that_is_known():
+    assert first_place([(("yes", -0.1), [])]) == {"yes": -0.1}
+    assert first_place([((" ", -0.1), []), (("yes", -0.2), [])]) == {"yes": -0.2}
 
 
 def test_no_choice_among_the_tokens_is_none():

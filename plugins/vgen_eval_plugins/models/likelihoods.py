@@ -21,6 +21,10 @@ LED = "choice_leading_token"
 
 ROUNDING = 1e-3
 """What a log-probability of a certain token may lie above 0."""
+MARKS = ".):"
+"""What a list puts after a choice: `B.` is one token of many tokenizers."""
+Row = tuple[Any, Any]
+"""Token and log-probability, as a service gives them."""
 
 
 def with_choices(output: Output, tokens: Mapping[str, float], choices: Sequence[str]) -> Output:
@@ -42,22 +46,35 @@ def with_choices(output: Output, tokens: Mapping[str, float], choices: Sequence[
     return msgspec.structs.replace(output, answer=answer, reason=reason, flags=flags)
 
 
-def first_place(places: Iterable[tuple[Any, Iterable[tuple[Any, Any]]]]) -> Mapping[str, float]:
+def first_place(places: Iterable[tuple[Row, Iterable[Row]]]) -> Mapping[str, float]:
     """Token -> log-probability at the first place whose own token is no blank; else empty.
 
-    `places`: (the place's own token, its (token, log-probability) pairs). What is no text, no
-    number or no probability is passed over.
+    `places`: (the place's own row, the rows of its likeliest tokens). What is no text, no number
+    or no probability is passed over. The own token joins the likeliest where it lies above the
+    least of them: below, its number may be a word for "very unlikely" (OpenAI's -9999.0), and
+    would be the floor of all that is not among them.
     """
     for own, rows in places:
-        known: dict[str, float] = {}
-        for token, value in rows:
-            logprob = number(value)
-            if isinstance(token, str) and logprob is not None and logprob <= ROUNDING:
-                known[token] = min(logprob, 0.0)
-        said = own if isinstance(own, str) else next(iter(known), "")
+        known = _read(rows)
+        floor = min(known.values(), default=-math.inf)
+        known = {
+            token: logprob
+            for token, logprob in _read([own]).items()
+            if not known or logprob > floor
+        } | known
+        said = own[0] if isinstance(own[0], str) else next(iter(known), "")
         if known and said.strip():
             return known
     return {}
+
+
+def _read(rows: Iterable[Row]) -> dict[str, float]:
+    known: dict[str, float] = {}
+    for token, value in rows:
+        logprob = number(value)
+        if isinstance(token, str) and logprob is not None and logprob <= ROUNDING:
+            known[token] = min(logprob, 0.0)
+    return known
 
 
 def read_choices(
@@ -66,7 +83,8 @@ def read_choices(
     """Choice -> log-probability, and flags; None where no choice is among the tokens.
 
     A token stands for a choice that it equals, without the space before it; that it equals but
-    for case, where the choice has two letters or more and no other is meant; or that alone
+    for case, where the choice has two letters or more and no other is meant; that it equals
+    without the mark of a list after it (`B.` for `B`), where no other choice does; or that alone
     begins with it (`Ex` for `Excellent`). Probabilities of a choice's tokens are summed.
     """
     found: dict[str, list[float]] = {choice: [] for choice in choices}
@@ -90,15 +108,32 @@ def _meant(token: str, choices: Sequence[str]) -> tuple[str | None, bool]:
     if not word:
         return None, False
     bare = {choice: choice.strip() for choice in choices}
-    if word in bare.values():
-        return next(choice for choice in choices if bare[choice] == word), True
-    if len(word) == 1:  # `a` is an article, not the choice `A`
+    choice = _equal(word, bare) or _marked(word, bare)
+    if choice is not None:
+        return choice, True
+    if len(word) == 1:
         return None, False
-    alike = [choice for choice in choices if bare[choice].casefold() == word.casefold()]
-    if len(alike) == 1:
-        return alike[0], True
     led = [choice for choice in choices if bare[choice].casefold().startswith(word.casefold())]
     return (led[0], False) if len(led) == 1 else (None, False)
+
+
+def _equal(word: str, bare: Mapping[str, str]) -> str | None:
+    """The choice that the word is, whatever its case where no other is meant."""
+    same = [choice for choice, text in bare.items() if text == word]
+    if same or len(word) == 1:  # `a` is an article, not the choice `A`
+        return next(iter(same), None)
+    alike = [choice for choice, text in bare.items() if text.casefold() == word.casefold()]
+    return alike[0] if len(alike) == 1 else None
+
+
+def _marked(word: str, bare: Mapping[str, str]) -> str | None:
+    """The choice that the word is without the mark of a list, if it could be no other's."""
+    plain = word.rstrip(MARKS)
+    if plain in ("", word):
+        return None
+    choice = _equal(plain, bare)
+    rivals = [text for text in bare.values() if text.rstrip(MARKS).casefold() == plain.casefold()]
+    return choice if len(rivals) == 1 else None
 
 
 def _sum(logprobs: Sequence[float]) -> float:

@@ -84,9 +84,15 @@ def status_error(
         return AccessDenied(what, cure=f"the account of {_key(service)} has no credit left")
     if status == 401 or known & WRONG_KEY:
         return AccessDenied(what, cure=_key_cure(service))
-    if (status == 404 and not job) or known & NO_MODEL:
+    if known & NO_MODEL or (status == 404 and not job and f"{service.model}" in (said or "")):
         return AccessDenied(
             what, cure=f"is '{service.model}' a model of {service.host}? -M model=, -M base_url="
+        )
+    if status == 404 and not job:  # of a path as well as of a model
+        return AccessDenied(
+            what,
+            cure=f"is '{service.model}' a model of {service.host}, and does it give this form of "
+            "answer? -M model=, -M base_url=, --answer text",
         )
     if status == 403:
         cure = f"may {_key(service)} use '{service.model}' at {service.host}?"
@@ -154,5 +160,5 @@ def _key(service: Service) -> str:
 
 def _key_cure(service: Service) -> str:
     if service.key_env is None:
-        return "the service asks for a key: name its variable in the card, needs: {key_env: NAME}"
+        return "the service asks for a key: --set needs.key_env=NAME, the variable that holds it"
     return f"is the key in {service.key_env} one of {service.host}?"

@@ -35,7 +35,10 @@ class ServiceOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     ] = None
     base_url: Annotated[str, msgspec.Meta(description="Address of the service.")]
     concurrency: Annotated[
-        int, msgspec.Meta(description="Calls at once at most.", ge=1, le=1000)
+        int,
+        msgspec.Meta(
+            description="Calls at once at most.", ge=1, le=1000, extra={"provenance": True}
+        ),
     ] = 8
     image_format: Annotated[
         ImageFormat, msgspec.Meta(description="How pictures are sent: png is exact, jpeg smaller.")

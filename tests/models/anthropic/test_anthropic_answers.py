@@ -100,7 +100,11 @@ def test_usage_counts_what_came_from_a_cache_or_went_into_one_as_input(
         status(200, body=message(text("7"))),
     )
     assert ask(claude, request()).usage == Usage(
-        input_tokens=3210, cached_tokens=3000, output_tokens=90, thinking_tokens=60
+        input_tokens=3210,
+        cached_tokens=3000,
+        cache_write_tokens=200,
+        output_tokens=90,
+        thinking_tokens=60,
     )
     assert ask(claude, request()).usage == Usage(output_tokens=2)
     assert ask(claude, request()).usage is None
@@ -116,7 +120,7 @@ def test_the_stand_in_counts_thinks_and_refuses(service: AnthropicService) -> No
     assert output.thinking
     # 2 words, and no whole 750 pixels; 6 words of thought and one of answer
     assert output.usage == Usage(
-        input_tokens=2, cached_tokens=0, output_tokens=7, thinking_tokens=6
+        input_tokens=2, cached_tokens=0, cache_write_tokens=0, output_tokens=7, thinking_tokens=6
     )
     with pytest.raises(Refused, match=r"^refusal: bio$"):
         ask(adapter, request(prompt="Is it poison?", settings=settings))

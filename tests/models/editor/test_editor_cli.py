@@ -130,5 +130,5 @@ def test_an_argument_that_the_pipeline_lacks_is_a_wrong_word(
     words = ["--tasks", "samples/counting", "--model", "./wrong.yaml", "--device", "cpu"]
     assert main([*words, "--no-bounds"]) == 2
     told = capsys.readouterr().err
-    assert "Flux2KleinPipeline takes no 'num_inference_step'" in told
+    assert "generation.num_inference_step: Flux2KleinPipeline takes none" in told
     assert "Nearest: num_inference_steps" in told

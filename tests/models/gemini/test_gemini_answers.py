@@ -216,6 +216,72 @@ def test_usage_without_details_leaves_open_what_is_not_told(
     assert ask(gemini, request("text")).usage == Usage(input_tokens=5)
 
 
+TEXT_5 = {"modality": "TEXT", "tokenCount": 5}
+IMAGE_1290 = {"modality": "IMAGE", "tokenCount": 1290}
+
+
+@pytest.mark.parametrize(
+    ("details", "pictures"),
+    [
+        (None, 1295), ([], 1295), ([TEXT_5], 1290), ([TEXT_5, IMAGE_1290], 1290),
+        ([TEXT_5, {"modality": "IMAGE"}], 1290), ([{"modality": "TEXT", "tokenCount": 9999}], 0),
+    ],
+)  # fmt: skip
+def test_tokens_of_a_picture_that_are_not_told_apart_are_the_pictures(
+    service: GeminiService, gemini: Gemini, details: Any, pictures: int
+) -> None:
+    usage = {
+        "promptTokenCount": 600, "candidatesTokenCount": 1295, "thoughtsTokenCount": 60,
+        "candidatesTokensDetails": details,
+    }  # fmt: skip
+    service.order(
+        status(200, body=body({"text": "Here."}, picture_part(GREEN), usageMetadata=usage))
+    )
+    assert ask(gemini, request("image")).usage == Usage(
+        input_tokens=600, output_tokens=1355, thinking_tokens=60, image_tokens=pictures, images=1
+    )
+
+
+def test_tokens_of_words_in_place_of_a_picture_are_no_pictures(
+    service: GeminiService, gemini: Gemini
+) -> None:
+    usage = {"promptTokenCount": 600, "candidatesTokenCount": 20}
+    service.order(status(200, body=body({"text": "No."}, usageMetadata=usage)))
+    assert ask(gemini, request("image")).usage == Usage(input_tokens=600, output_tokens=20)
+
+
+@pytest.mark.parametrize(
+    ("told", "written"),
+    [
+        ({"promptTokenCount": 600}, 0),
+        ({"promptTokenCount": 600, "totalTokenCount": 600}, 0),
+        ({"promptTokenCount": 600, "thoughtsTokenCount": 40, "totalTokenCount": 640}, 40),
+    ],
+)
+def test_a_blocked_prompt_wrote_nothing_beyond_its_thoughts(
+    service: GeminiService, gemini: Gemini, told: dict[str, int], written: int
+) -> None:
+    answer = {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "usageMetadata": told}
+    service.order(status(200, body=answer))
+    with pytest.raises(Refused) as caught:
+        ask(gemini, request("image"))
+    assert caught.value.usage == Usage(
+        input_tokens=600, output_tokens=written, thinking_tokens=told.get("thoughtsTokenCount")
+    )
+
+
+def test_a_candidate_without_tokens_in_the_total_wrote_none(
+    service: GeminiService, gemini: Gemini
+) -> None:
+    told = {"promptTokenCount": 600, "toolUsePromptTokenCount": 7}
+    service.order(
+        status(200, body=body(finish="NO_IMAGE", usageMetadata={**told, "totalTokenCount": 607})),
+        status(200, body=body(finish="NO_IMAGE", usageMetadata={**told, "totalTokenCount": 900})),
+    )
+    assert ask(gemini, request("image")).usage == Usage(input_tokens=607, output_tokens=0)
+    assert ask(gemini, request("image")).usage == Usage(input_tokens=607)
+
+
 def logprobs(*positions: dict[str, float]) -> dict[str, Any]:
     rows = [
         [{"token": token, "logProbability": value} for token, value in position.items()]
@@ -264,6 +330,18 @@ def test_a_choice_outside_the_likeliest_tokens_is_floored_and_flagged(
     none = ask(gemini, request("choice", choices=("yes", "no")))
     assert none.answer is None
     assert none.reason == "no choice among the 2 likeliest tokens: ['good', 'fair']"
+
+
+def test_an_unlikely_token_that_was_chosen_is_no_floor(
+    service: GeminiService, gemini: Gemini
+) -> None:
+    answer = body({"text": "weird"})
+    result = logprobs({"good": -0.1, "fair": -3.0})
+    result["chosenCandidates"] = [{"token": "weird", "logProbability": -9999.0}]
+    answer["candidates"][0]["logprobsResult"] = result
+    service.order(status(200, body=answer))
+    output = ask(gemini, request("choice", choices=("good", "poor")))
+    assert output.answer == {"good": -0.1, "poor": -3.0}
 
 
 def test_the_service_is_asked_for_twenty_log_probabilities(

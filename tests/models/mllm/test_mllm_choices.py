@@ -154,6 +154,36 @@ def test_a_prefix_stands_before_the_word_and_a_space_between(
         assert output.answer[word] == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.parametrize("scoring", ["next_token", "closed_set"])
+@pytest.mark.parametrize("own", ["", " "])
+@pytest.mark.parametrize("family", ["smolvlm", "llava"])
+def test_a_prefix_stands_where_an_answer_would_with_the_templates_space_before_it(
+    family: str, own: str, scoring: str, tiny_adapter: Any, by_hand: Any
+) -> None:
+    prefix = "The quality of the image is"
+    image = noise(1)
+    request = make_request(form="choice", prompt=PROMPT, images=[image], choices=WORDS)
+    adapter = tiny_adapter(family, choice_prefix=own + prefix, choice_scoring=scoring)
+    (output,) = ask(adapter, request)
+    for word in WORDS:  # a space of its own is no second one
+        parts = by_hand(family).word(word, image, after=f" {prefix}", space=" ")
+        expected = sum(parts) / (len(parts) if scoring == "closed_set" else 1)
+        assert output.answer[word] == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize(("asked", "space"), [("yes", " "), ("no", "")])
+def test_the_named_space_holds_for_the_prefix_and_for_the_word(
+    asked: str, space: str, tiny_adapter: Any, by_hand: Any
+) -> None:
+    image = noise(1)
+    request = make_request(form="choice", prompt=PROMPT, images=[image], choices=("good",))
+    for family in ("qwen2_5_vl", "smolvlm", "llava"):
+        adapter = tiny_adapter(family, choice_prefix="Answer: (", leading_space=asked)
+        (output,) = ask(adapter, request)
+        (expected,) = by_hand(family).word("good", image, after=f"{space}Answer: (", space=space)
+        assert output.answer["good"] == pytest.approx(expected, abs=1e-5)
+
+
 @pytest.mark.parametrize(("asked", "space"), [("yes", " "), ("no", "")])
 def test_the_leading_space_can_be_named(
     asked: str, space: str, tiny_adapter: Any, by_hand: Any
@@ -176,8 +206,14 @@ def test_a_trace_that_the_template_opens_is_shut_before_the_word(
     request = make_request(form="choice", prompt=PROMPT, images=[image], choices=("yes", "no"))
     (output,) = ask(thinker, request)
     assert output.flags == ("thinking_skipped",)
+    shut = "<think>\n\n</think>\n\n"
     for word in ("yes", "no"):  # one seed, so the weights are those of the other template's model
-        (expected,) = by_hand("qwen3_vl").word(word, image, after="<think>\n\n</think>\n\n")
+        (expected,) = by_hand("qwen3_vl").word(word, image, after=shut)
+        assert output.answer[word] == pytest.approx(expected, abs=1e-5)
+    prefixed = load(tiny_mllm("qwen3_vl", thinking="always"), choice_prefix="It is")
+    (output,) = ask(prefixed, request)
+    for word in ("yes", "no"):
+        (expected,) = by_hand("qwen3_vl").word(word, image, after=f"{shut}It is", space=" ")
         assert output.answer[word] == pytest.approx(expected, abs=1e-5)
 
 

@@ -20,6 +20,7 @@ from openaikit import (
 )
 from vgen_eval.errors import CallError, Refused, UsageError
 from vgen_eval.types import Usage
+from vgen_eval_plugins.models.openai.images import near_size
 from vgen_eval_plugins.standins.server import status
 
 WHITE_SPOTS = np.where(TWO_SPOTS > 127, 255, 0).astype(np.uint8)
@@ -157,6 +158,34 @@ def test_a_price_that_the_service_names_is_kept(service):
     assert ask(make_adapter(service), "text").usage.cost_usd == 0.0125
 
 
+@pytest.mark.parametrize(
+    ("told", "written"),
+    [
+        # xAI counts reasoning beside the completion, OpenAI within it: the total tells
+        ({"completion_tokens": 9, "total_tokens": 135}, 103),
+        ({"completion_tokens": 103, "total_tokens": 135}, 103),
+        ({"completion_tokens": 103}, 103),
+        ({"completion_tokens": 9, "total_tokens": 41}, 9),
+    ],
+)
+def test_reasoning_beside_the_completion_is_output_too(service, told, written):
+    details = {"completion_tokens_details": {"reasoning_tokens": 94}}
+    body = chat_body({"content": "2"}) | {"usage": {"prompt_tokens": 32, **told, **details}}
+    service.order(status(200, body=body))
+    assert ask(make_adapter(service), "text").usage == Usage(
+        input_tokens=32, output_tokens=written, thinking_tokens=94
+    )
+
+
+def test_tokens_that_are_written_to_a_cache_are_told(service):
+    body = chat_body({"content": "2"})
+    body["usage"]["prompt_tokens_details"] = {"cached_tokens": 30, "cache_write_tokens": 60}
+    service.order(status(200, body=body))
+    assert ask(make_adapter(service), "text").usage == Usage(
+        input_tokens=100, cached_tokens=30, cache_write_tokens=60, output_tokens=7
+    )
+
+
 # --- choice -----------------------------------------------------------------------------------
 
 
@@ -175,6 +204,23 @@ def test_a_choice_outside_the_likeliest_tokens_gets_their_floor_and_a_flag(servi
     output = ask(make_adapter(service), "choice", choices=("yes", "no"))
     assert output.answer == {"yes": -0.1, "no": -3.0}
     assert output.flags == ("choice_floored",)
+
+
+def test_a_sampled_token_beyond_the_likeliest_is_no_floor(service):
+    top = [{"token": "good", "logprob": -0.3}, {"token": "fine", "logprob": -3.0}]
+    place = {"token": "weird", "logprob": -9999.0, "top_logprobs": top}
+    body = chat_body({"content": "weird"}, logprobs={"content": [place]})
+    service.order(status(200, body=body))
+    output = ask(make_adapter(service), "choice", choices=("good", "poor"))
+    assert output.answer == {"good": -0.3, "poor": -3.0}
+    assert output.flags == ("choice_floored",)
+
+
+def test_a_letter_with_the_mark_of_a_list_is_the_letter(service):
+    service.tokens = {"B.": -0.1, "A": -3.0}
+    output = ask(make_adapter(service), "choice", choices=("A", "B"))
+    assert output.answer == {"A": -3.0, "B": -0.1}
+    assert output.flags == ()
 
 
 def test_no_choice_among_the_likeliest_tokens_is_no_answer(service):
@@ -214,6 +260,33 @@ def test_an_edit_comes_back_as_bytes_with_its_usage(service):
     assert output.reported_date == "2025-10-09T08:53:20Z"
 
 
+@pytest.mark.parametrize(
+    ("details", "pictures"),
+    [(None, 4160), ({"image_tokens": 4000, "text_tokens": 160}, 4000)],
+)
+def test_what_an_edit_writes_is_pictures_unless_told_otherwise(service, details, pictures):
+    usage = {"input_tokens": 10, "output_tokens": 4160, "output_tokens_details": details}
+    entry = {"b64_json": base64_of(png(TWO_SPOTS))}
+    service.order(status(200, body={"created": 1, "data": [entry], "usage": usage}))
+    assert ask(make_adapter(service), "image").usage == Usage(
+        input_tokens=10, output_tokens=4160, image_tokens=pictures, images=1
+    )
+
+
+def test_what_chat_writes_with_a_picture_is_the_picture_and_thinking(service):
+    url = f"data:image/png;base64,{base64_of(png(TWO_SPOTS))}"
+    part = {"type": "image_url", "image_url": {"url": url}}
+    body = chat_body({"content": "Here.", "images": [part]})
+    body["usage"] = {
+        "prompt_tokens": 100, "completion_tokens": 1300,
+        "completion_tokens_details": {"reasoning_tokens": 200},
+    }  # fmt: skip
+    service.order(status(200, body=body))
+    assert ask(make_adapter(service, api="chat"), "image").usage == Usage(
+        input_tokens=100, output_tokens=1300, thinking_tokens=200, image_tokens=1100, images=1
+    )
+
+
 def test_the_picture_that_is_edited_goes_out_exact(service):
     import hashlib
 
@@ -245,10 +318,34 @@ def test_arguments_of_edits_are_sent_as_fields(service):
     assert "n" not in body
 
 
-@pytest.mark.parametrize(("size", "sent"), [("input", ["40x24"]), ("auto", ["auto"]), (None, None)])
+@pytest.mark.parametrize(("size", "sent"), [("input", ["48x32"]), ("auto", ["auto"]), (None, None)])
 def test_the_size_is_said_as_the_option_has_it(service, size, sent):
     ask(make_adapter(service, size=size), "image")
     assert service.seen[0].body.get("size") == sent
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "asked"),
+    [
+        (1024, 768, "1024x768"), (741, 500, "736x496"), (375, 500, "368x496"), (8, 7, "16x16"),
+        (1, 1, "16x16"), (3000, 1000, "3008x1008"), (1000, 3001, "1008x3008"),
+        (1600, 320, "1600x544"), (320, 1600, "544x1600"),
+    ],
+)  # fmt: skip
+def test_the_size_of_the_input_is_asked_for_as_gpt_image_models_take_it(width, height, asked):
+    assert near_size(width, height) == asked
+
+
+def test_every_size_of_an_input_becomes_one_that_gpt_image_models_take():
+    for width in range(1, 400, 7):
+        for height in range(1, 400, 3):
+            wide, high = map(int, near_size(width, height).split("x"))
+            assert wide % 16 == high % 16 == 0
+            assert wide <= 3 * high
+            assert high <= 3 * wide
+            if 1 / 2.5 < width / height < 2.5 and min(width, height) >= 100:
+                assert abs(wide - width) <= 8
+                assert abs(high - height) <= 8
 
 
 def test_each_form_takes_its_own_of_the_cards_arguments(service):

@@ -49,7 +49,7 @@ FORMS = ("text", "image", "video")
 def test_a_service_that_wants_a_key_says_how_to_name_it(locked_service):
     with pytest.raises(AccessDenied, match="status 401") as caught:
         ask(make_adapter(locked_service), "text")
-    assert "needs: {key_env: NAME}" in caught.value.cure
+    assert "--set needs.key_env=NAME" in caught.value.cure
     assert "authorization" not in locked_service.seen[0].headers
 
 

@@ -46,10 +46,12 @@ def read_usage(given: Any) -> Usage | None:
     """Tokens as `usage` has them; what was read from a cache or put into one is input as well."""
     cached = whole(dig(given, "cache_read_input_tokens"))
     fresh = whole(dig(given, "input_tokens"))
+    kept = whole(dig(given, "cache_creation_input_tokens"))
     return told(
         Usage(
-            input_tokens=total(fresh, whole(dig(given, "cache_creation_input_tokens")), cached),
+            input_tokens=total(fresh, kept, cached),
             cached_tokens=cached,
+            cache_write_tokens=kept,
             output_tokens=whole(dig(given, "output_tokens")),
             thinking_tokens=whole(dig(given, "output_tokens_details", "thinking_tokens")),
         )

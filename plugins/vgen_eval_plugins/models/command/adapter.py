@@ -59,8 +59,8 @@ class CommandOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     folder: Annotated[
         str | None,
         _how(
-            "Where relative paths start and the program runs; null: the current folder; "
-            "{programs}: that of the programs which ship with vgen-eval."
+            "Where relative paths start and the program runs; null: the card's own, or the "
+            "current one; {programs}: that of the programs which ship with vgen-eval."
         ),
     ] = None
     files: Annotated[

@@ -15,7 +15,7 @@ from vgen_eval.errors import Refused, UsageError
 from vgen_eval.types import AnswerForm, Output, Request
 
 from vgen_eval_plugins.models.editor.calls import Made, call, check_request, group
-from vgen_eval_plugins.models.editor.kinds import Kind, check_arguments, read_kind
+from vgen_eval_plugins.models.editor.kinds import Kind, check_settings, read_kind
 from vgen_eval_plugins.models.editor.loading import MEMORY_CURE, load_pipeline, lora_facts
 from vgen_eval_plugins.models.editor.options import EditorOptions, read_size
 from vgen_eval_plugins.models.editor.resolve import EXTRA, find_class, read_index
@@ -114,7 +114,7 @@ class DiffusersEditor(BaseAdapter):
     def _check(self, kind: Kind) -> None:
         settings = {} if self.card is None else dict(self.card.generation)
         settings.pop("seed", None)
-        check_arguments(kind, settings, options=OPTIONS)
+        check_settings(kind, settings, options=OPTIONS)
         if self.options.capture_steps:
             check_capture(kind)
         if read_size(self.options.size) and not kind.sized:
@@ -134,7 +134,7 @@ class DiffusersEditor(BaseAdapter):
         assert self._batches is not None
         for request in requests:
             check_request(self._kind, request)
-            check_arguments(self._kind, request.settings, options=OPTIONS)
+            check_settings(self._kind, request.settings, options=OPTIONS)
         taken = 0
         for alike in group(requests):
             try:

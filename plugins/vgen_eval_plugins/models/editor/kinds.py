@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
-from vgen_eval.errors import NotRunnable, UsageError, nearest
+from vgen_eval.errors import NotRunnable
 
-__all__ = ["Kind", "check_arguments", "read_kind"]
+from vgen_eval_plugins.models.arguments import check_arguments
+
+__all__ = ["Kind", "check_settings", "read_kind"]
 
 PICTURES = ("image", "input_images", "images")
 """Names that pipelines give their input pictures."""
@@ -47,7 +49,9 @@ OURS = frozenset({
     "generator", "image", "images", "input_images", "latents", "num_images_per_prompt",
     "output_type", "prompt", "return_dict", "seed", "self",
 })  # fmt: skip
-"""Arguments that the adapter fills itself."""
+"""Arguments that the adapter fills itself, ..."""
+EMBEDDINGS = ("_embeds", "_embeds_mask")
+"""... and ends of the names of those that stand for the prompt."""
 
 
 class Kind(msgspec.Struct, frozen=True):
@@ -118,24 +122,16 @@ def _is_one_of(pipeline: Any, names: frozenset[str]) -> bool:
     return any(base.__name__ in names for base in pipeline.__mro__)
 
 
-def check_arguments(kind: Kind, settings: Mapping[str, Any], *, options: frozenset[str]) -> None:
+def check_settings(kind: Kind, settings: Iterable[str], *, options: frozenset[str]) -> None:
     """UsageError, with the nearest names, unless the pipeline's `__call__` names each setting.
 
     Only named arguments count: some classes swallow any other in silence. `options`: of the
     adapter, for settings that stand in the wrong place.
     """
-    for key in settings:
-        where = f"generation.{key}"
-        if key in OURS or key.endswith(("_embeds", "_embeds_mask")):
-            raise UsageError(
-                f"{where}: the adapter fills '{key}' itself", cure="leave it out of generation"
-            )
-        if key in kind.arguments:
-            continue
-        if key in options:
-            raise UsageError(
-                f"{where}: '{key}' is an option of the adapter, no argument of a call",
-                cure=f"options.{key} in the card, or -M {key}=...",
-            )
-        known = [name for name in kind.arguments if name not in OURS]
-        raise UsageError(f"{where}: {kind.name} takes no '{key}'.{nearest(key, known)}")
+    made_of_prompt = {name for name in kind.arguments if name.endswith(EMBEDDINGS)}
+    filled = dict.fromkeys(OURS | made_of_prompt, "the adapter fills it")
+    elsewhere = {
+        name: f"options.{name} in the card, or -M {name}=..."
+        for name in options - set(kind.arguments)
+    }
+    check_arguments(settings, known=kind.arguments, ours=elsewhere | filled, call=kind.name)

@@ -58,11 +58,18 @@ class EditorOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     ] = "input"
     batch: Annotated[
         int,
-        msgspec.Meta(description="Requests a call at most, where the pipeline takes many.", ge=1),
+        msgspec.Meta(
+            description="Requests a call at most, where the pipeline takes many.",
+            ge=1,
+            extra={"provenance": True},
+        ),
     ] = 1
     offload: Annotated[
         Literal["none", "model", "sequential"],
-        msgspec.Meta(description="What waits in main memory until it is used: models or layers."),
+        msgspec.Meta(
+            description="What waits in main memory until it is used: models or layers.",
+            extra={"provenance": True},
+        ),
     ] = "none"
     quantization: Annotated[
         Quantization,

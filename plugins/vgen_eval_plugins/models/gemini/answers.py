@@ -52,7 +52,9 @@ def read_response(
     candidate = dig(body, "candidates", 0)
     parts = _sort_parts(items(dig(candidate, "content", "parts")))
     made = len(parts.finals) or min(len(parts.thoughts), 1)
-    usage = read_usage(body.get("usageMetadata"), images=made or None)
+    usage = read_usage(
+        body.get("usageMetadata"), images=made or None, answered=bool(items(body.get("candidates")))
+    )
     request_id = word(body.get("responseId"))
     finish = word(dig(candidate, "finishReason")) or ""
     reason = _reason(finish, dig(candidate, "finishMessage"))
@@ -133,46 +135,61 @@ def _first_tokens(result: Any) -> Mapping[str, float]:
     chosen, top = items(dig(result, "chosenCandidates")), items(dig(result, "topCandidates"))
     return first_place(
         (
-            dig(chosen, at, "token"),
-            [
-                (dig(row, "token"), dig(row, "logProbability"))
-                for row in (dig(chosen, at), *items(dig(top, at, "candidates")))
-            ],
+            _row(dig(chosen, at)),
+            [_row(row) for row in items(dig(top, at, "candidates"))],
         )
         for at in range(max(len(chosen), len(top)))
     )
 
 
-def read_usage(given: Any, *, images: int | None = None) -> Usage | None:
+def _row(given: Any) -> tuple[Any, Any]:
+    return dig(given, "token"), dig(given, "logProbability")
+
+
+def read_usage(given: Any, *, images: int | None = None, answered: bool = True) -> Usage | None:
     """Tokens as usageMetadata has them; None where it says nothing and no picture was made.
 
     Thoughts are counted beside the candidates there, and belong to the output here; what tools
-    bring in is input.
+    bring in is input. Where pictures were made (`images`) and no count of theirs is given, what
+    no other modality accounts for is theirs: they are nearly all of such an answer, and cost a
+    multiple of words. `answered`: is there a candidate? Counts of 0 are left out of the JSON.
     """
+    read = total(
+        whole(dig(given, "promptTokenCount")), whole(dig(given, "toolUsePromptTokenCount"))
+    )
+    written = whole(dig(given, "candidatesTokenCount"))
     thought = whole(dig(given, "thoughtsTokenCount"))
+    everything = whole(dig(given, "totalTokenCount"))
+    if written is None and read is not None and (not answered or everything == read):
+        written = 0
+    pictures = _tokens_of("IMAGE", dig(given, "candidatesTokensDetails"))
+    if images and not pictures and written is not None:
+        pictures = max(0, written - _told_of(dig(given, "candidatesTokensDetails")))
     return told(
         Usage(
-            input_tokens=total(
-                whole(dig(given, "promptTokenCount")),
-                whole(dig(given, "toolUsePromptTokenCount")),
-            ),
+            input_tokens=read,
             cached_tokens=whole(dig(given, "cachedContentTokenCount")),
-            input_image_tokens=_of_pictures(dig(given, "promptTokensDetails")),
-            output_tokens=total(whole(dig(given, "candidatesTokenCount")), thought),
+            input_image_tokens=_tokens_of("IMAGE", dig(given, "promptTokensDetails")),
+            output_tokens=total(written, thought),
             thinking_tokens=thought,
-            image_tokens=_of_pictures(dig(given, "candidatesTokensDetails")),
+            image_tokens=pictures,
             images=images,
         )
     )
 
 
-def _of_pictures(details: Any) -> int | None:
-    """Tokens of modality IMAGE; 0 where others are told and pictures are not."""
+def _tokens_of(modality: str, details: Any) -> int | None:
+    """Tokens of that modality; 0 where others are told and it is not, None where none is."""
     entries = items(details)
     if not entries:
         return None
-    pictures = [entry for entry in entries if dig(entry, "modality") == "IMAGE"]
-    return total(0, *(whole(dig(entry, "tokenCount")) for entry in pictures))
+    alike = [entry for entry in entries if dig(entry, "modality") == modality]
+    return _told_of(alike)
+
+
+def _told_of(details: Any) -> int:
+    """Tokens of all modalities."""
+    return total(0, *(whole(dig(entry, "tokenCount")) for entry in items(details))) or 0
 
 
 def _reason(name: str, message: Any) -> str:

@@ -2,6 +2,7 @@
 
 A word is scored where it would stand: right after what the chat template writes before an answer,
 with a space before it where the template puts one. It is cut into the tokens that it has there.
+A prefix stands in the same place, with the same space before it, and the word after it.
 """
 
 from __future__ import annotations
@@ -55,13 +56,17 @@ class Wording:
         self._chats = chats
         # as Qwen3's template writes a trace that is not wanted
         closing = f"\n{options.thinking_tags[1]}\n\n" if chats.is_thinking else ""
-        self.prefix = closing + options.choice_prefix
+        self.prefix = closing
         """What is put after the prompt before each word."""
+        if options.choice_prefix:
+            spaced = options.choice_prefix[0].isspace()  # its own space is the one that counts
+            self.prefix += ("" if spaced else self._gap(options)) + options.choice_prefix
         self.skips_thinking = bool(closing)
         self._space = self._gap(options)
         self._known: dict[str, Tokens] = {}
 
     def _gap(self, options: MLLMOptions) -> str:
+        """The space before what follows the prompt and the prefix as it is so far."""
         if options.leading_space != "auto":
             return " " if options.leading_space == "yes" else ""
         return self._chats.gap_after(self.prefix) if self.prefix else self._chats.gap

@@ -52,7 +52,7 @@ class MLLMOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     batch: Annotated[
         int,
         _doc("Requests answered together; halved for good when memory runs out. Above 1 the last "
-             "bits of a number may hang on its neighbours.", ge=1),
+             "bits of a number may hang on its neighbours.", ge=1, extra={"provenance": True}),
     ] = 1  # fmt: skip
     system: Annotated[str | None, _doc("System prompt; null: what the template writes.")] = None
     chat_template: Annotated[
@@ -76,9 +76,16 @@ class MLLMOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
              "mean over the answer's tokens (minus the log of its perplexity)."),
     ] = "next_token"  # fmt: skip
     choice_prefix: Annotated[
-        str, _doc("Words that begin the model's turn before each choice: `The quality is`.")
+        str,
+        _doc(
+            "Words that begin the model's turn before each choice: `The quality is`; the space "
+            "before them is that of leading_space, unless they begin with their own."
+        ),
     ] = ""
     leading_space: Annotated[
         Literal["auto", "yes", "no"],
-        _doc("A space before a choice; auto: as the chat template writes an answer."),
+        _doc(
+            "A space before a choice, and before choice_prefix; auto: as the chat template "
+            "writes an answer."
+        ),
     ] = "auto"

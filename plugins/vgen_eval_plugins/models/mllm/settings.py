@@ -6,7 +6,9 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from vgen_eval.errors import UsageError, nearest
+from vgen_eval.errors import UsageError
+
+from vgen_eval_plugins.models.arguments import check_arguments
 
 __all__ = ["MAX_NEW_TOKENS", "check_settings", "generation_config", "is_sampling"]
 
@@ -34,15 +36,9 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     from transformers import GenerationConfig
 
     known = {key for key in vars(GenerationConfig()) if not key.startswith("_")}
-    known -= {*OURS, "transformers_version"}
+    known -= {"transformers_version"}
+    check_arguments(settings, known=known, ours=OURS, call="transformers' generate")
     for key, value in settings.items():
-        if key in OURS:
-            raise UsageError(f"generation.{key} cannot be set: {OURS[key]}")
-        if key not in known:
-            raise UsageError(
-                f"generation.{key}: transformers' generate has no such argument."
-                f"{nearest(key, known)}"
-            )
         if key in SAMPLING and value is not None and not is_sampling(settings):
             if key == "temperature" and value == 0:
                 continue  # the common way to ask for greedy decoding

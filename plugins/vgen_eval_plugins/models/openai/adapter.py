@@ -43,7 +43,10 @@ class OpenAIOptions(ServiceOptions, frozen=True, forbid_unknown_fields=True, kw_
         str, msgspec.Meta(description="Address of the service, up to and with its /v1.")
     ] = BASE_URL
     concurrency: Annotated[
-        int, msgspec.Meta(description="Calls at once at most.", ge=1, le=1000)
+        int,
+        msgspec.Meta(
+            description="Calls at once at most.", ge=1, le=1000, extra={"provenance": True}
+        ),
     ] = 16
     api: Annotated[
         Literal["images", "chat"],
@@ -56,8 +59,9 @@ class OpenAIOptions(ServiceOptions, frozen=True, forbid_unknown_fields=True, kw_
     size: Annotated[
         Size | None,
         msgspec.Meta(
-            description="Size of pictures and videos: WxH, auto, or input for that of the input; "
-            "null: not said."
+            description="Size of pictures and videos: WxH, auto, or input for that of the input, "
+            "each side rounded to a multiple of 16 and the ratio kept within 1:3 and 3:1, as GPT "
+            "image models take it; null: not said."
         ),
     ] = None
 
@@ -235,7 +239,7 @@ class OpenAICompatible(ServiceAdapter):
             return {}
         if self.options.size != "input" or not request.images:
             return {"size": self.options.size}
-        return {"size": f"{request.images[0].width}x{request.images[0].height}"}
+        return {"size": images.near_size(request.images[0].width, request.images[0].height)}
 
 
 def _arguments() -> Mapping[str, frozenset[str]]:

@@ -21,6 +21,7 @@ from vgen_eval_plugins.models.replies import (
     items,
     number,
     told,
+    total,
     whole,
     word,
 )
@@ -89,11 +90,8 @@ def read_choice(body: Any, request: Request, reply: Reply) -> Output:
     places = items(dig(body, "choices", 0, "logprobs", "content"))
     tokens = first_place(
         (
-            dig(place, "token"),
-            [
-                (dig(row, "token"), dig(row, "logprob"))
-                for row in (place, *items(dig(place, "top_logprobs")))
-            ],
+            (dig(place, "token"), dig(place, "logprob")),
+            [(dig(row, "token"), dig(row, "logprob")) for row in items(dig(place, "top_logprobs"))],
         )
         for place in places
     )
@@ -113,7 +111,7 @@ def read_picture(body: Any, request: Request, reply: Reply, *, fetch: Fetcher) -
         found = pick([fetch(url) for url in urls if url is not None])
     usage = output.usage
     if found.made:
-        usage = msgspec.structs.replace(usage or Usage(), images=found.made)
+        usage = _of_picture(usage or Usage(), made=found.made)
     return msgspec.structs.replace(
         output,
         answer=found.answer,
@@ -122,6 +120,14 @@ def read_picture(body: Any, request: Request, reply: Reply, *, fetch: Fetcher) -
         pictures=found.others,
         flags=found.flags,
     )
+
+
+def _of_picture(usage: Usage, *, made: int) -> Usage:
+    """The usage of an answer with pictures: theirs is what is not thought, unless it is told."""
+    tokens = usage.image_tokens
+    if not tokens and usage.output_tokens is not None:
+        tokens = max(0, usage.output_tokens - (usage.thinking_tokens or 0))
+    return msgspec.structs.replace(usage, images=made, image_tokens=tokens)
 
 
 def _open(body: Any, request: Request, reply: Reply) -> Output:
@@ -172,15 +178,24 @@ def _words_of(message: Any) -> tuple[str | None, str | None]:
 
 
 def read_usage(given: Any) -> Usage | None:
-    """`usage` of a chat answer; None where the service says nothing."""
+    """`usage` of a chat answer; None where the service says nothing.
+
+    Reasoning is part of completion_tokens. Some services count it beside them (xAI): known by
+    total_tokens, which holds both.
+    """
     cost = number(dig(given, "cost"))  # OpenRouter's, in US dollars
+    read, written = whole(dig(given, "prompt_tokens")), whole(dig(given, "completion_tokens"))
+    thought = whole(dig(given, "completion_tokens_details", "reasoning_tokens"))
+    if thought and whole(dig(given, "total_tokens")) == total(read, written, thought):
+        written = total(written, thought)
     return told(
         Usage(
-            input_tokens=whole(dig(given, "prompt_tokens")),
+            input_tokens=read,
             cached_tokens=whole(dig(given, "prompt_tokens_details", "cached_tokens")),
+            cache_write_tokens=whole(dig(given, "prompt_tokens_details", "cache_write_tokens")),
             input_image_tokens=whole(dig(given, "prompt_tokens_details", "image_tokens")),
-            output_tokens=whole(dig(given, "completion_tokens")),
-            thinking_tokens=whole(dig(given, "completion_tokens_details", "reasoning_tokens")),
+            output_tokens=written,
+            thinking_tokens=thought,
             image_tokens=whole(dig(given, "completion_tokens_details", "image_tokens")),
             cost_usd=cost if cost is not None and cost >= 0 else None,
         )

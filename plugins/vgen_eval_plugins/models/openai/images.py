@@ -15,7 +15,7 @@ from vgen_eval_plugins.models.replies import billed, date_at, dig, items, told, 
 from vgen_eval_plugins.models.service_adapter import prompt_of
 from vgen_eval_plugins.models.wire import Reply
 
-__all__ = ["CALL", "OURS", "ask_edit", "read_edit", "upload"]
+__all__ = ["CALL", "OURS", "ask_edit", "near_size", "read_edit", "upload"]
 
 CALL = "images.edit"
 OURS: Mapping[str, str] = {
@@ -32,6 +32,11 @@ OURS: Mapping[str, str] = {
     "extra_query": "none but its own",
     "extra_body": "options.extra_body",
 }
+
+STEP = 16
+"""Sides are multiples of it, ..."""
+LONGEST = 3
+"""... and the longer one is at most so many times the other (the SDK's reference of `size`)."""
 
 File = tuple[str, bytes, str]
 
@@ -51,6 +56,17 @@ def ask_edit(request: Request, *, image_format: ImageFormat) -> dict[str, Any]:
     if not files:
         raise CallError("an edit starts from a picture, and this request has none")
     return {"image": files[0] if len(files) == 1 else files, "prompt": prompt_of(request)}
+
+
+def near_size(width: int, height: int) -> str:
+    """WxH near that of a picture: each side the nearest multiple of 16, the ratio 1:3 to 3:1.
+
+    A side that is too short for the other one is lengthened: what is asked for is never coarser
+    than the picture.
+    """
+    wide, high = (max(1, (side + STEP // 2) // STEP) for side in (width, height))
+    wide, high = max(wide, -(-high // LONGEST)), max(high, -(-wide // LONGEST))
+    return f"{wide * STEP}x{high * STEP}"
 
 
 def read_edit(body: Any, request: Request, reply: Reply, *, fetch: Fetcher) -> Output:
@@ -86,13 +102,16 @@ def read_edit(body: Any, request: Request, reply: Reply, *, fetch: Fetcher) -> O
 
 
 def _usage(given: Any, *, made: int) -> Usage | None:
+    """Tokens of an edit; all that is written is pictures where services leave out the details."""
+    written = whole(dig(given, "output_tokens"))
+    pictures = whole(dig(given, "output_tokens_details", "image_tokens"))
     return told(
         Usage(
             images=made or None,
             input_tokens=whole(dig(given, "input_tokens")),
             cached_tokens=whole(dig(given, "input_tokens_details", "cached_tokens")),
             input_image_tokens=whole(dig(given, "input_tokens_details", "image_tokens")),
-            output_tokens=whole(dig(given, "output_tokens")),
-            image_tokens=whole(dig(given, "output_tokens_details", "image_tokens")),
+            output_tokens=written,
+            image_tokens=written if pictures is None and made else pictures,
         )
     )

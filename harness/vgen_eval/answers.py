@@ -43,6 +43,8 @@ class Packed(msgspec.Struct, frozen=True):
     data: bytes | None = None
     suffix: str = ""
     value: Any = None
+    redacted: bool = False
+    """Was a key cut out of it, so that it is not what the model gave?"""
 
 
 class AnswerFault(Exception):
@@ -82,7 +84,7 @@ def pack(form: AnswerForm, answer: Any) -> Packed:
 def _pack(form: AnswerForm, answer: Any) -> Packed:
     if form in INLINE:
         value = _INLINE_VALUES[form](answer)
-        return Packed(sha256=jsonio.digest(value), value=value)
+        return Packed(sha256=jsonio.digest(value), value=value, redacted=_holds_key(answer))
     if isinstance(answer, str):
         raise AnswerFault("no_answer", f"text instead of {_article(form)}", text=clean(answer))
     data, suffix = _picture(answer) if form == "image" else _raw(form, answer)
@@ -121,6 +123,11 @@ def unpack(
 
 def _article(form: str) -> str:
     return {"image": "an image", "video": "a video"}.get(form, f"a {form}")
+
+
+def _holds_key(answer: Any) -> bool:
+    words = answer if isinstance(answer, Mapping) else (answer,)
+    return any(isinstance(word, str) and redact(word) != word for word in words)
 
 
 def _text(answer: Any) -> str:

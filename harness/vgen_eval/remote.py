@@ -31,6 +31,12 @@ CHUNK = 1 << 16
 DEFAULT_PORTS = {"https": 443, "http": 80}
 
 _HOST = re.compile(r"[^\s\x00-\x20\x7f@\\/?#]+")
+_NAME = re.compile(r"(?=.{1,254}$)([a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}\.?")
+"""What a service's name is made of: all that reads it reads it alike."""
+_TWO_FORMS = re.compile("[\u00df\u03c2\u200c\u200d]")
+"""Letters of names that IDNA 2003 and 2008 put differently: who is meant cannot be said."""
+_NUMBERS = re.compile(r"([^.]*\.)*(\d+|0x[0-9a-f]*)\.?")
+"""What is read as an IPv4 address: its last label is a number (WHATWG URL, section 3.5)."""
 _NO_ADDRESS = re.compile(r"[\s\x00-\x20\x7f]")
 _PATH = "/%:@!$&'()*+,;=~"
 """What stands in paths as it is, beside letters and digits (RFC 3986, section 3.3)."""
@@ -73,27 +79,54 @@ def _seconds(text: str | None) -> float | None:
 def endpoint_of(base_url: str) -> str:
     """host[:port] of a service's address, the port where it is not the scheme's own.
 
-    UsageError unless it is an http or https address without user, password, query or fragment.
+    UsageError unless it is an http or https address without user, password, query or fragment,
+    whose host is an IP address or a name of ASCII letters, digits, hyphens and dots: what is shown
+    is then what is called. Other names are given in their ASCII form (punycode).
     """
+    shown = _shown(base_url)
     if _NO_ADDRESS.search(base_url):  # urlsplit would pass over some of it in silence
-        raise UsageError(f"base_url {_shown(base_url)!r} holds a blank or a line break")
+        raise UsageError(f"base_url {shown!r} holds a blank or a line break")
     try:
         parts = urlsplit(base_url)
         host, port = parts.hostname, parts.port
-        (host or "").encode("idna")  # an empty label, or one that is too long
     except ValueError as exc:
-        raise UsageError(f"base_url '{_shown(base_url)}': {exc}") from None
-    if parts.scheme not in DEFAULT_PORTS or not host or not _HOST.fullmatch(host):
-        raise UsageError(
-            f"base_url '{_shown(base_url)}' is no address", cure="https://HOST[:PORT]/v1"
-        )
-    if parts.username or parts.password or parts.query or parts.fragment:
+        why = exc if base_url.isascii() else "its host is no name"  # it may repeat a password
+        raise UsageError(f"base_url {shown!a}: {why}") from None
+    if parts.scheme not in DEFAULT_PORTS or not host:
+        raise UsageError(f"base_url {shown!a} is no address", cure="https://HOST[:PORT]/v1")
+    if "@" in parts.netloc or parts.query or parts.fragment:
         raise UsageError(
             "base_url holds a user, a password or a query, which would be written down",
             cure="keep to https://HOST[:PORT]/PATH and name the key's variable: needs.key_env",
         )
+    _check_host(host, shown, bracketed="[" in parts.netloc)
     host = f"[{host}]" if ":" in host else host
     return host if port in (None, DEFAULT_PORTS[parts.scheme]) else f"{host}:{port}"
+
+
+def _check_host(host: str, shown: str, *, bracketed: bool) -> None:
+    """UsageError for a host that two programs could read differently."""
+    address = f"base_url {shown!a}"
+    if not host.isascii():
+        try:
+            name = "" if _TWO_FORMS.search(host) else host.encode("idna").decode().lower()
+        except ValueError:
+            name = ""
+        known = _NAME.fullmatch(name) is not None
+        raise UsageError(
+            f"{address}: its host is not ASCII" + (f", its ASCII form is {name}" if known else ""),
+            cure=f"write {name}   if that is who is meant" if known else "https://HOST[:PORT]/v1",
+        )
+    if bracketed or _NUMBERS.fullmatch(host):
+        with contextlib.suppress(ValueError):
+            if "%" not in host and ipaddress.ip_address(host):
+                return
+        raise UsageError(f"{address}: '{host}' is no IP address", cure="such as 127.0.0.1 or [::1]")
+    if not _NAME.fullmatch(host):
+        raise UsageError(
+            f"{address}: '{host}' is no name of a host: letters, digits, hyphens and dots",
+            cure="https://HOST[:PORT]/v1",
+        )
 
 
 def is_loopback(host: str) -> bool:

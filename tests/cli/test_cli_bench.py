@@ -62,7 +62,7 @@ def test_failures_are_counted_and_said(vgen: Command) -> None:
         (["--model", "blind"], 2, "--task is missing"),
         (["--model", "blnd", "--task", TASK], 2, "Nearest: blind"),
         (["--model", "blind", "--task", "samples/countng"], 2, "Nearest: samples/counting"),
-        (["--model", "blind", "--task", TASK, "--samples", "0"], 2, "--samples: 0 must be at"),
+        (["--model", "blind", "--task", TASK, "--samples", "0"], 2, "--samples: 0 must be from"),
         (["--model", "blind", "--task", TASK, "--samples", "many"], 2, "--samples"),
         (["--model", "blind", "--task", TASK, "--warmup", "2"], 2, "--warmup: 2 must be at"),
         (["--model", "blind", "--task", TASK, "--long-side", "7"], 2, "--long-side: '7'"),

@@ -179,3 +179,19 @@ def test_a_planted_key_is_in_no_file_log_or_traceback(
     assert "Traceback" in text
     (lines,) = (tmp_path / "results").rglob("predictions.jsonl")
     assert "[PLANTED_KEY]" in lines.read_text()
+
+
+def test_a_dry_run_of_what_is_complete_costs_nothing_and_needs_no_price(
+    vgen: Command, tmp_path: Path
+) -> None:
+    model = card(tmp_path, "needs: {key_env: PLANTED_KEY}")
+    words = (*COUNTING, "--model", model, "--limit", "2")
+    before = vgen(*words, "--dry-run", "--max-calls", "9")
+    assert "price of 1 pair unknown" in before.stdout
+    assert vgen(*words, "--allow-env", PLANTED_KEY=KEY).returncode == 0
+    after = vgen(*words, "--dry-run")
+    assert "unknown" not in after.stdout
+    assert "total 0 calls, about $0.00, 2 answered already" in after.stdout
+    assert json.loads(vgen(*words, "--dry-run", "--json").stdout)["estimated_usd"] == 0
+    again = vgen(*words)  # nothing is asked, so no key is needed
+    assert (again.returncode, again.stderr) == (0, "")

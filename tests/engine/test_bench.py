@@ -386,7 +386,9 @@ def test_the_measured_rate_is_the_newest_of_the_task_or_of_any(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        (Asked(samples=0), "--samples: 0 must be at least 1"),
+        (Asked(samples=0), "--samples: 0 must be from 1 to 1,000,000"),
+        (Asked(samples=1_000_001), "--samples: 1000001 must be from 1 to 1,000,000"),
+        (Asked(warmup=10**9), "--warmup: 1000000000 must be at least 3, and 1,000,000 at most"),
         (Asked(warmup=2), "--warmup: 2 must be at least 3"),
     ],
 )
@@ -412,3 +414,16 @@ def test_a_key_that_is_not_set_is_told_before_loading(monkeypatch: pytest.Monkey
     keyed = model_of(Sleeper(), needs=Needs(key_env="NO_SUCH_KEY"))
     with pytest.raises(MissingKey):
         plan_bench(Settings(tasks=(TASK,)), Catalog.discover(), Asked(), models=[keyed])
+
+
+def test_a_measurement_without_an_answer_does_not_take_the_place_of_one_with_some(
+    tmp_path: Path,
+) -> None:
+    good = bench(tmp_path, Sleeper(), samples=2)
+    (path,) = tmp_path.rglob("bench/**/*.json")
+    written = path.read_bytes()
+    failed = bench(tmp_path, Sleeper([Transient("down")] * 9), samples=2)
+    assert (failed.generate, failed.digest) == (None, good.digest)
+    assert path.read_bytes() == written
+    bench(tmp_path, Sleeper(["4"] * 9), samples=2)
+    assert path.read_bytes() != written

@@ -198,3 +198,27 @@ def test_no_key_that_a_service_repeats_is_kept(toys: Path, monkeypatch: pytest.M
         text = path.read_bytes() if path.is_file() else b""
         assert key.encode() not in text
         assert key[:16].encode() not in text
+
+
+@pytest.mark.parametrize("resumed", [False, True])
+def test_bytes_that_a_failed_attempt_keeps_are_not_deleted_with_a_good_one_that_shares_them(
+    toys: Path, monkeypatch: pytest.MonkeyPatch, resumed: bool
+) -> None:
+    def give(request: Request) -> dict[str, Any]:
+        answer = b"no picture" if request.sample == "s000" else picture_of(7)
+        return {"answer": answer, "pictures": [png(9)]}  # the same beside each
+
+    saying(monkeypatch, give)
+    task = kit.task(toys, n=4, protocol={"answers": [kit.IMAGE]})
+    arguments = {"tasks": task, "model": kit.model(toys, card={"answers": ["image"]})}
+    lines, _, card = run(toys, **arguments, keep="failed", workers=1)
+    folder = kit.run_folder(toys, card)
+    if resumed:  # as if it had ended after the first sample
+        for path in (folder / "predictions.jsonl", *(folder / "scores").glob("*.jsonl")):
+            kept = path.read_bytes().splitlines(keepends=True)
+            path.write_bytes(next(line for line in kept if b'"s000"' in line))
+        lines, _, _ = run(toys, **arguments, keep="failed", workers=1)
+    assert len(lines) == 4
+    wanted = {lines[0]["volatile"]["pictures"][0]["file"]}
+    wanted |= {lines[0]["answer"]["file"]} if "answer" in lines[0] else set()
+    assert {path.name for path in (folder / "outputs").iterdir()} == wanted

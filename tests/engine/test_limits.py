@@ -201,6 +201,72 @@ def test_a_wait_that_one_call_is_told_closes_the_gate_to_all() -> None:
     assert min(crowd.begun) - start >= 0.29
 
 
+def closed_for(made: Gate, *, asked: float | None, backoff_s: float = 1.0) -> float:
+    """How long a 429 of one more call closes the gate, whose clock stands still."""
+    now = made._clock()
+    made._closed_until = -math.inf
+    made._flying += 1
+    made.leave(now, RateLimited(), seconds=0.1, wait_s=asked, backoff_s=backoff_s)
+    return made._closed_until - now
+
+
+def still() -> Gate:
+    moments = itertools.count(1000.0, 1e-6)  # a call begins after the one before was refused
+    made = Gate(lambda: next(moments))
+    made.begin(most=4, per_minute=None, adapts=True)
+    return made
+
+
+def test_refusals_that_ask_for_nothing_close_the_gate_longer_and_longer() -> None:
+    made = still()
+    seen = [closed_for(made, asked=None) for _ in range(8)]
+    for wait, least in zip(seen, (1, 2, 4, 8, 16, 32, 60, 60), strict=True):
+        assert least <= wait <= min(1.1 * least, 60.0) + 0.001
+    assert made.refused == 8
+    made._flying += 1
+    made.leave(made._clock(), None, seconds=0.1, wait_s=None)
+    assert made.refused == 0
+    assert closed_for(made, asked=None) < 1.2
+
+
+@pytest.mark.parametrize("asked", [0.0, 0.5, 5.0])
+def test_a_wait_that_did_not_do_is_not_kept_to_again(asked: float) -> None:
+    made = still()
+    seen = [closed_for(made, asked=asked) for _ in range(4)]
+    assert seen[0] == pytest.approx(asked, abs=0.001)
+    for wait, least in zip(seen[1:], (2, 4, 8), strict=True):
+        assert max(asked, least) - 0.001 <= wait <= max(asked, 1.1 * least) + 0.001
+
+
+def test_calls_refused_together_count_as_one_round() -> None:
+    made = still()
+    begun = made._clock()
+    for _ in range(4):
+        made._flying += 1
+        made.leave(begun, RateLimited(), seconds=0.1, wait_s=None, backoff_s=1.0)
+    assert made.refused == 1
+
+
+def test_a_fault_between_two_refusals_neither_adds_to_them_nor_forgets_them() -> None:
+    made = still()
+    closed_for(made, asked=None)
+    made._flying += 1
+    made.leave(made._clock(), Transient("500"), seconds=0.1, wait_s=None, backoff_s=1.0)
+    assert made.refused == 1
+
+
+def test_a_wait_beyond_all_clocks_is_waited_for_and_ends_with_the_run() -> None:
+    made, stop = gate(per_minute=1e-12), Stop()
+    assert made.enter(stop) is not None
+    crowd = Crowd(made, stop)
+    with stop.heard_by(made.wake):
+        crowd.send(1, 1)
+        time.sleep(0.05)
+        stop.ask()
+        crowd.join()
+    assert crowd.passed == 0
+
+
 def test_a_fault_that_is_no_refusal_changes_nothing() -> None:
     made, stop = gate(), Stop()
     for _ in range(50):

@@ -11,7 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from vgen_eval import Usage
 from vgen_eval.cards.records import Price
-from vgen_eval.engine.pricing import add_up, cost_of, format_usd, has_price, price_per_call
+from vgen_eval.engine.pricing import (
+    add_up,
+    cost_of,
+    format_usd,
+    has_price,
+    is_free,
+    price_per_call,
+)
 from vgen_eval.engine.usage import count_tokens, read_usage, sum_usage
 
 TEXT = {"per_million_input_usd": 0.3, "per_million_output_usd": 2.5}
@@ -101,6 +108,13 @@ def test_a_card_may_name_a_price_source_and_no_price() -> None:
     assert has_price(Price(per_video_second_usd=0.0))
 
 
+def test_free_is_what_a_card_says_costs_nothing_at_all() -> None:
+    assert is_free(Price(per_million_input_usd=0.0, per_million_output_usd=0.0))
+    assert not is_free(Price(per_million_input_usd=0.0, per_million_output_usd=1.0))
+    assert not is_free(Price(source="their page"))
+    assert not is_free(None)
+
+
 def test_only_pictures_have_a_price_before_they_are_made() -> None:
     assert price_per_call(Price(per_image_usd=0.04), "image") == Decimal("0.04")
     assert price_per_call(Price(per_image_usd=0.04), "text") is None
@@ -111,7 +125,8 @@ def test_only_pictures_have_a_price_before_they_are_made() -> None:
 @pytest.mark.parametrize(
     ("amount", "text"),
     [(5, "$5.00"), (1234.5, "$1,234.50"), (0.0123, "$0.0123"), (0, "$0.00"), (1e-5, "$0.00001"),
-     (Decimal("0.04"), "$0.04"), (0.1, "$0.10"), (46.16, "$46.16")],
+     (Decimal("0.04"), "$0.04"), (0.1, "$0.10"), (46.16, "$46.16"),
+     (1e-300, "<$0.000001"), (1e-6, "$0.000001"), (0.0, "$0.00")],
 )  # fmt: skip
 def test_dollars_are_shown_to_the_cent_and_finer_where_there_are_few(
     amount: float | Decimal, text: str

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 import time
 from pathlib import Path
@@ -11,6 +13,7 @@ import kit
 import pytest
 import vgen_eval
 from vgen_eval import Request
+from vgen_eval.cli import signals
 from vgen_eval.engine.pipeline import Stop
 from vgen_eval.errors import StorageError
 
@@ -294,3 +297,42 @@ def test_duplicate_and_untextual_sample_ids_are_named(
         monkeypatch.setattr(toybench.parts.Numbers, "index", lambda self, items=items: items)
         with pytest.raises(NotRunnable, match=words):
             kit.run(toys, tasks=kit.task(toys), model=kit.model(toys))
+
+
+def test_a_second_signal_in_the_middle_of_the_first_does_not_wait_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(signals, "_announce", lambda text: None)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    stop = Stop()
+    heard: list[str] = []
+    condition: Any = vars(stop.soft)["_cond"]
+    notify = condition.notify_all
+
+    def interrupted() -> None:
+        if not heard:
+            heard.append("interrupted")
+            os.kill(os.getpid(), signal.SIGTERM)
+        notify()
+
+    monkeypatch.setattr(condition, "notify_all", interrupted)
+    try:
+        with stop.heard_by(lambda: heard.append("told")), signals.Signals(stop):
+            os.kill(os.getpid(), signal.SIGINT)
+            assert stop.soft.is_set()
+            assert stop.hard.is_set()
+            with pytest.raises(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGINT)
+        assert heard == ["interrupted", "told"]
+        # what is said last is not cut short
+        assert {signal.getsignal(number) for number in before} == {signal.SIG_IGN}
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def test_after_one_signal_those_that_follow_are_heard_as_before() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    with signals.Signals(Stop()):
+        signal.raise_signal(signal.SIGTERM)
+    assert signal.getsignal(signal.SIGTERM) is before

@@ -10,12 +10,13 @@ from typing import Any
 import kit
 import pytest
 from billing import Billing, serving
-from vgen_eval.cards.records import ModelCard
+from vgen_eval.cards.records import ModelCard, Needs
 from vgen_eval.engine.models import Model, resolve_model
 from vgen_eval.engine.settings import Settings
-from vgen_eval.engine.trust import demands_of
+from vgen_eval.engine.trust import demands_of, refuse
 from vgen_eval.errors import CardError, MissingExtra, MissingKey, NotRunnable, UsageError
 from vgen_eval.plugins import Catalog
+from vgen_eval.types import Output
 
 KEY = "sk-planted-0123456789abcdef"
 
@@ -115,10 +116,11 @@ class Quiet:
     endpoint = None
 
 
-def command_model(*, trusted: bool, **options: Any) -> Model:
+def command_model(*, trusted: bool, key_env: str | None = None, **options: Any) -> Model:
     card = ModelCard(
-        model="other", adapter="vgen-eval:command", answers=("text",), licence="x", options=options
-    )
+        model="other", adapter="vgen-eval:command", answers=("text",), licence="x",
+        options=options, needs=Needs(key_env=key_env),
+    )  # fmt: skip
     return Model(
         name="other", distribution="plug", card=card, adapter="vgen-eval:command",
         adapter_version="1", build=lambda _device: Quiet(), card_digest="", trusted=trusted,
@@ -136,6 +138,9 @@ ENV = {"requirements": ["torch==2.1"], "requirements_file": "more.txt"}
         (False, {"allow_env": True}, True),
         (False, {"model_args": {"env": ENV}}, True),
         (False, {"set": {"options.env.requirements": []}}, True),
+        (False, {"set": {"options.env": ENV}}, True),
+        (False, {"set": {"options.envelope": 1}}, False),
+        (False, {"model_args": {"envelope": 1}}, False),
         (False, {"model_args": {"base_url": "http://a"}}, False),
     ],
 )
@@ -146,6 +151,115 @@ def test_an_environment_is_built_for_a_card_that_is_not_ours_when_the_user_says_
     found = demands_of(model, Quiet(), Settings(**settings))  # type: ignore[arg-type]
     assert found.environment == ("torch==2.1", "more.txt")
     assert found.environment_allowed is allowed
+
+
+TYPED: list[dict[str, Any]] = [
+    {},
+    {"model_args": {"env": None}},
+    {"set": {"options.env": None}},
+    {"set": {"options.env.requirements": []}},
+    {"set": {"options.envelope": 1}},
+]
+
+
+@pytest.mark.parametrize("typed", TYPED)
+@pytest.mark.parametrize(
+    ("wants", "words"),
+    [
+        ({"key_env": "TOY_KEY"}, "give the key in TOY_KEY to its program"),
+        ({"pass_env": ["AUTH", "HOST"]}, "pass AUTH, HOST to its program"),
+    ],
+)
+def test_a_program_gets_a_key_or_a_variable_only_when_the_user_says_so(
+    typed: dict[str, Any], wants: dict[str, Any], words: str
+) -> None:
+    model, quiet = command_model(trusted=False, **wants), Quiet()
+    found = demands_of(model, quiet, Settings(**typed))  # type: ignore[arg-type]
+    assert (found.environment, found.environment_allowed) == ((), True)
+    assert not found.program_allowed
+    with pytest.raises(NotRunnable) as caught:
+        refuse(model, quiet, Settings(**typed))  # type: ignore[arg-type]
+    assert caught.value.what == f"model 'other' (plug) would {words}"
+    assert (caught.value.cure or "").startswith("--allow-env ")
+    refuse(model, quiet, Settings(allow_env=True, **typed))  # type: ignore[arg-type]
+    refuse(command_model(trusted=True, **wants), quiet, Settings(**typed))  # type: ignore[arg-type]
+
+
+def test_all_that_wants_the_same_word_is_said_at_once() -> None:
+    model = command_model(trusted=False, key_env="TOY_KEY", pass_env=["A"], env=ENV)
+    with pytest.raises(NotRunnable) as caught:
+        refuse(model, Quiet(), Settings())  # type: ignore[arg-type]
+    assert caught.value.what.endswith(
+        "would give the key in TOY_KEY to its program and pass A to its program "
+        "and install torch==2.1, more.txt"
+    )
+    with pytest.raises(NotRunnable, match=r"to its program$"):
+        refuse(model, Quiet(), Settings(model_args={"env": ENV}))  # type: ignore[arg-type]
+
+
+def test_a_variable_passed_to_a_program_is_asked_for_before_anything_is_written(
+    toys: Path,
+) -> None:
+    fields = {
+        "adapter": "vgen-eval:command",
+        "options": {"program": ["true"], "pass_env": ["WORD"]},
+    }
+    with pytest.raises(NotRunnable, match="would pass WORD to its program"):
+        kit.run(toys, tasks=kit.task(toys), model=kit.model(toys, card=fields))
+    assert not list((toys / "out").rglob("run.json"))
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ({"model_args": {"base_url": f"http://127.0.0.1:9/{KEY}/v1"}}, "options.base_url"),
+        ({"set": {"options.base_url": f"http://127.0.0.1:9/{KEY}/v1"}}, "options.base_url"),
+        ({"set": {"generation": {"extra": [{"k": KEY}]}}}, "generation.extra.k"),
+        ({"set": {"generation": {KEY: 1}}}, "generation"),
+        ({"set": {"needs.serve": f"serve {KEY[:5]}\u200b{KEY[5:]}"}}, "needs.serve"),
+    ],
+)
+def test_a_key_among_the_options_is_refused_before_it_is_written_down(
+    toys: Path, billing: tuple[Billing, str], typed: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        kit.run(
+            toys, tasks=kit.task(toys), model=keyed(toys, billing[1]),
+            allow_host=["127.0.0.1"], **typed,
+        )  # fmt: skip
+    assert f"'teller': {words} holds a key" in caught.value.what
+    assert "needs.key_env" in (caught.value.cure or "")
+    assert KEY not in caught.value.what
+    assert not billing[0].arrivals
+    for path in (toys / "out").rglob("*"):
+        assert not path.is_file() or KEY.encode() not in path.read_bytes()
+
+
+@pytest.mark.usefixtures("billing")
+def test_an_answer_that_a_key_was_cut_out_of_says_so(
+    toys: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from toybench.parts import Teller
+
+    answers = ["1", f"1 {KEY}"]
+
+    def generate(_self: Any, requests: Any) -> Iterator[Output]:
+        for request in requests:
+            yield Output(id=request.id, answer=answers.pop(), flags=("round",))
+
+    monkeypatch.setattr(Teller, "generate", generate)
+    named = kit.model(toys, card={"needs": {"key_env": "TOY_KEY"}})
+    card = kit.run(toys, tasks=kit.task(toys, n=2), model=named)
+    lines = sorted(kit.predictions(toys, card), key=lambda line: len(line["flags"]))
+    assert [line["answer"]["value"] for line in lines] == ["1", "1 [TOY_KEY]"]
+    assert [line["flags"] for line in lines] == [["round"], ["round", "redacted"]]
+
+
+@pytest.mark.parametrize("name", ["", "A B", "A=B", "1A", "A-B"])
+def test_the_variable_of_a_key_has_the_name_of_one(toys: Path, name: str) -> None:
+    fields = {"adapter": "toybench:service", "needs": {"key_env": name}}
+    with pytest.raises(CardError, match=r"needs\.key_env"):
+        kit.run(toys, tasks=kit.task(toys), model=kit.model(toys, card=fields, base_url="http://a"))
 
 
 def test_a_card_without_an_environment_asks_for_none() -> None:

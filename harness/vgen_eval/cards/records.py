@@ -35,10 +35,12 @@ __all__ = [
 NAME = r"^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*$"
 WORD = r"^[a-z0-9][a-z0-9_-]*$"
 COMPONENT = r"^([A-Za-z0-9][A-Za-z0-9._-]*:)?[A-Za-z0-9][A-Za-z0-9_.-]*$"
+VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]*$"
 
 # msgspec takes a bound only on the bare type, so optional fields name these
 ComponentName = Annotated[str, msgspec.Meta(pattern=COMPONENT)]
 Word = Annotated[str, msgspec.Meta(pattern=WORD)]
+Variable = Annotated[str, msgspec.Meta(pattern=VARIABLE)]
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Side = Annotated[int, msgspec.Meta(ge=8)]
 Positive = Annotated[float, msgspec.Meta(gt=0)]
@@ -227,7 +229,9 @@ class Needs(Record, frozen=True, kw_only=True):
 
     extra: Annotated[str | None, _provenance("Extra of vgen-eval to install.")] = None
     vram_gb: Annotated[Positive | None, _provenance("Device memory in GB.")] = None
-    key_env: Annotated[str | None, _provenance("Environment variable that holds the key.")] = None
+    key_env: Annotated[Variable | None, _provenance("Environment variable that holds the key.")] = (
+        None
+    )
     serve: Annotated[
         str | None, _provenance("Command that starts the server of your own that it is asked at.")
     ] = None

@@ -136,7 +136,7 @@ def _progress(unwinding: Unwinding) -> Callable[[str, int, int], None]:
     return tell
 
 
-def _lines(record: BenchRecord, path: Path) -> list[str]:
+def _lines(record: BenchRecord, path: Path | None) -> list[str]:
     from vgen_eval._version import __version__
     from vgen_eval.cli import terminal
 
@@ -154,7 +154,7 @@ def _lines(record: BenchRecord, path: Path) -> list[str]:
         "",
         *terminal.layout(_rows(record), indent="  "),
         "",
-        f"record: {path}",
+        f"record: {path or 'none written: the one before, of the same, measured something'}",
     ]
 
 

@@ -45,7 +45,7 @@ class Wanted(msgspec.Struct, frozen=True):
             found.append(f"vgen-eval[{self.extra}]")
         if not self.demands.host_allowed:
             found.append(f"--allow-host {self.demands.host}")
-        if not self.demands.environment_allowed:
+        if not (self.demands.environment_allowed and self.demands.program_allowed):
             found.append("--allow-env")
         return found
 
@@ -60,18 +60,28 @@ class Wanted(msgspec.Struct, frozen=True):
                 f"permission to send the key in {demands.key_env} to {demands.host}: "
                 f"--allow-host {demands.host}"
             )
+        program = f"the program of {self.model.name}"
+        if not demands.program_allowed and demands.program_key:
+            yield f"permission to give the key in {demands.program_key} to {program}: --allow-env"
+        if not demands.program_allowed and demands.program_env:
+            names = ", ".join(demands.program_env)
+            yield f"permission to pass {names} to {program}: --allow-env"
         if not demands.environment_allowed:
-            yield f"permission to install and run what {self.model.name} asks for: --allow-env"
+            yield f"permission to install what {self.model.name} asks for: --allow-env"
         if self.fault is not None:
             yield self.fault
 
     def lines(self) -> Iterator[str]:
-        """Where keys go and what would be installed, for people."""
+        """Where keys and variables go and what would be installed, for people."""
         demands = self.demands
         if demands.host is not None:
             yield f"{self.model.name}: sends the key in {demands.key_env} to {demands.host}"
+        if demands.program_key:
+            yield f"{self.model.name}: gives the key in {demands.program_key} to its program"
+        if demands.program_env:
+            yield f"{self.model.name}: passes {', '.join(demands.program_env)} to its program"
         if demands.environment:
-            yield f"{self.model.name}: installs and runs {', '.join(demands.environment)}"
+            yield f"{self.model.name}: installs {', '.join(demands.environment)}"
 
     def record(self) -> dict[str, Any]:
         """For programs."""

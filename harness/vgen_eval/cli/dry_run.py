@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from vgen_eval.cli.outcome import print_skipped
 from vgen_eval.cli.run_facts import count_done
 from vgen_eval.engine.estimates import Estimate, Estimates
 from vgen_eval.engine.plan import Job, Plan
-from vgen_eval.engine.pricing import add_up, format_usd
+from vgen_eval.engine.pricing import add_up, format_usd, has_price
 
 if TYPE_CHECKING:
     from vgen_eval.engine.settings import Settings
@@ -49,6 +49,11 @@ class _Expected(msgspec.Struct, frozen=True):
         return self.estimate.cost(self.calls)
 
     @property
+    def has_price(self) -> bool:
+        """Is there a price to tell, or to miss?"""
+        return self.is_paid or self.estimate.call_usd is not None
+
+    @property
     def seconds(self) -> float | None:
         return self.estimate.seconds(self.calls)
 
@@ -73,10 +78,25 @@ def show_plan(plan: Plan, settings: Settings, *, as_json: bool) -> int:
         terminal.say(*(f"  {terminal.clean(line)}" for line in entry.lines()))
     missing = dict.fromkeys(line for entry in wanted.values() for line in entry.missing)
     terminal.say(*(f"  missing: {terminal.clean(line)}" for line in missing))
+    terminal.say(*(f"  {terminal.clean(line)}" for line in _unpriced(expected, settings)))
     print_skipped(plan.skipped)
     if not plan.jobs:
         terminal.note("error: nothing can run: every pair is skipped")
     return code
+
+
+def _unpriced(expected: list[_Expected], settings: Settings) -> Iterator[str]:
+    """Says of which models nobody knows the price that --max-cost would be kept by."""
+    for name in dict.fromkeys(
+        entry.job.model.name
+        for entry in expected
+        if entry.is_paid and entry.calls and not has_price(entry.job.model.card.price)
+    ):
+        if settings.max_cost is not None:
+            yield (
+                f"--max-cost cannot be kept: the card of {name} names no price, so that it ends at "
+                "the first call whose cost the service does not tell"
+            )
 
 
 def _print_jobs(expected: list[_Expected]) -> None:
@@ -107,7 +127,7 @@ def _print_jobs(expected: list[_Expected]) -> None:
 
 
 def _price(entry: _Expected) -> str:
-    if entry.usd is not None:
+    if entry.usd is not None and entry.has_price:
         return format_usd(entry.usd)
     return "unknown" if entry.is_paid else ""
 
@@ -125,7 +145,7 @@ def _total(expected: list[_Expected]) -> str:
     """ "total 1,154 calls, about $46.16, about 3 h 10 min at 6 a minute (no measured rate yet)"."""
     calls = sum(entry.calls for entry in expected)
     finished = sum(entry.finished for entry in expected)
-    known = [entry.usd for entry in expected if entry.usd is not None]
+    known = [entry.usd for entry in expected if entry.usd is not None and entry.has_price]
     unknown = sum(entry.usd is None and entry.is_paid for entry in expected)
     parts = [f"total {terminal.plural(calls, 'call')}"]
     if known:

@@ -217,12 +217,15 @@ def as_record(
 def explain_exit(results: Results, fail_over: float | None) -> None:
     """Says on stderr why the exit code is not 0."""
     log = logs.written()
+    groups: dict[tuple[str, str], list[str]] = {}
     for skip in results.skipped:
         if skip.exact:
-            terminal.note(
-                f"error: {skip.task} cannot run with {skip.model}: {skip.reason}"
-                + (f" (log: {log})" if log else "")
-            )
+            groups.setdefault((skip.model, skip.reason), []).append(skip.task)
+    for (model, reason), tasks in groups.items():
+        terminal.note(
+            f"error: {', '.join(dict.fromkeys(tasks))} cannot run with {model}: {reason}"
+            + (f" (log: {log})" if log else "")
+        )
     if not results and not results.stopped and not any(skip.exact for skip in results.skipped):
         terminal.note("error: nothing ran: every pair was skipped")
     unscored = sum(card.counts.infrastructure for card in results)

@@ -118,6 +118,8 @@ class Lines(Quiet):
         self._closed = threading.Event()
         self._table = outcome.Table(models=True, prompts=True, wide=True)
         self._widths: Sequence[int] = ()
+        self._head: Sequence[str] | None = None
+        """Names of the columns, until a line stands below them."""
 
     def __enter__(self) -> Lines:
         threading.Thread(target=self._beat, daemon=True).start()
@@ -151,7 +153,7 @@ class Lines(Quiet):
         ]
         head = self._table.head()
         self._widths = [max(pair) for pair in zip(longest, map(len, head), strict=True)]
-        self._say_row(head)
+        self._head = head
 
     def _say_row(self, row: Sequence[str]) -> None:
         terminal.say(
@@ -178,6 +180,9 @@ class Lines(Quiet):
     def job_end(self, job: Job, card: ResultCard) -> None:
         super().job_end(job, card)
         self._count = None
+        if self._head is not None:
+            self._say_row(self._head)
+            self._head = None
         self._say_row(self._table.row(card))
 
     def close(self) -> None:

@@ -45,23 +45,37 @@ class _Listening:
 
 
 class Signals(_Listening):
-    """While entered, signals ask the stop; `exit_code` tells which one came."""
+    """While entered, signals ask the stop; `exit_code` tells which one came.
+
+    After the second none is heard any more, so that what is said last is not cut short.
+    """
 
     def __init__(self, stop: Stop) -> None:
         super().__init__()
         self._stop = stop
 
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        exc: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._count > 1:
+            self._before = dict.fromkeys(self._before, signal.SIG_IGN)
+        super().__exit__(kind, exc, trace)
+
     def _handle(self, number: int, _frame: FrameType | None) -> None:
         self._count += 1
+        count = self._count  # another signal may come while this one is being told
         self.exit_code = 128 + number
+        if count > 2:  # something that a stop does not reach, such as a model that is being loaded
+            raise KeyboardInterrupt
         self._stop.ask()
-        if self._count == 1:
+        if count == 1:
             again = _AGAIN[signal.Signals(number)]
             _announce(f"stopping: calls in flight are finished first ({again} to drop them)")
-        elif self._count == 2:
+        else:
             _announce("dropping the calls in flight")
-        else:  # something that a stop does not reach, such as a model that is being loaded
-            raise KeyboardInterrupt
 
 
 class Unwinding(_Listening):

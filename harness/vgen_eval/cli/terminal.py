@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any, TextIO
 
 from vgen_eval.errors import StorageError
+from vgen_eval.secrets import redact
 
 __all__ = [
     "OutputClosed",
@@ -153,10 +154,10 @@ def _escape_hidden(document: str) -> str:
 
 
 def note(*lines: str) -> None:
-    """Writes lines to stderr."""
+    """Writes lines to stderr, without keys."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         for line in lines:
-            sys.stderr.write(clean(line) + "\n")
+            sys.stderr.write(clean(redact(line)) + "\n")
         sys.stderr.flush()
 
 
@@ -164,7 +165,7 @@ def redraw(text: str) -> None:
     """Puts the text in the place of the line that stderr's terminal shows; "" takes it away."""
     if is_terminal(sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):  # progress is worth no fault
-            sys.stderr.write(f"\r\x1b[K{clip(clean(text), WIDE - 20)}")
+            sys.stderr.write(f"\r\x1b[K{clip(clean(redact(text)), WIDE - 20)}")
             sys.stderr.flush()
 
 

@@ -16,7 +16,7 @@ import msgspec
 
 from vgen_eval.answers import AnswerFault, clean, pack, unpack
 from vgen_eval.engine.adapter_life import close_adapter, load_adapter
-from vgen_eval.engine.bench_record import LEAST_WARMUP, Asked, Measured, make_record
+from vgen_eval.engine.bench_record import LEAST_WARMUP, MOST_SAMPLES, Asked, Measured, make_record
 from vgen_eval.engine.faults import describe
 from vgen_eval.engine.memory import MemoryWatch, find_synchronise
 from vgen_eval.engine.models import Model
@@ -58,11 +58,12 @@ def plan_bench(
     UsageError for numbers that cannot be and for more than one pair; NotRunnable for a pair that
     does not fit, or needs what is not here.
     """
-    if asked.samples < 1:
-        raise UsageError(f"--samples: {asked.samples} must be at least 1")
-    if asked.warmup < LEAST_WARMUP:
+    if not 1 <= asked.samples <= MOST_SAMPLES:
+        raise UsageError(f"--samples: {asked.samples} must be from 1 to {MOST_SAMPLES:,}")
+    if not LEAST_WARMUP <= asked.warmup <= MOST_SAMPLES:
         raise UsageError(
-            f"--warmup: {asked.warmup} must be at least {LEAST_WARMUP}",
+            f"--warmup: {asked.warmup} must be at least {LEAST_WARMUP}"
+            f"{f', and {MOST_SAMPLES:,} at most' if asked.warmup > MOST_SAMPLES else ''}",
             cure="the first calls compile and allocate, so that their times say little",
         )
     shown: dict[str, Any] = {}
@@ -99,8 +100,10 @@ def bench_folder(results: Path, job: Job) -> Path:
 def run_bench(
     job: Job, asked: Asked, settings: Settings, *,
     on_progress: Progress = lambda _what, _done, _total: None,
-) -> tuple[BenchRecord, Path]:  # fmt: skip
+) -> tuple[BenchRecord, Path | None]:  # fmt: skip
     """Measures a pair and writes its record; what came before it is neither read nor reused.
+
+    The path is None where nothing was measured and a record of the same, that says more, stays.
 
     A call without an answer is counted and in no time; none is tried again. What the adapter
     raises while loading, and AccessDenied at any time, ends it: NotRunnable.

@@ -25,12 +25,14 @@ from vgen_eval.results.bench import (
 )
 from vgen_eval.types import Usage
 
-__all__ = ["LEAST_WARMUP", "LONG_SIDE", "Asked", "make_record"]
+__all__ = ["LEAST_WARMUP", "LONG_SIDE", "MOST_SAMPLES", "Asked", "make_record"]
 
 LONG_SIDE = 1024
 LEAST_WARMUP = 3
 """The first calls compile, allocate and open connections."""
 MOST_REASONS = 5
+MOST_SAMPLES = 1_000_000
+"""Every call has its line in the record."""
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,9 +1,9 @@
 """The purse of a command: calls, tokens and money that all its jobs together may use.
 
 A call is reserved before it is made, at the most that one of its model has used so far, so that a
-budget is not crossed by calls that are made at once. The first call of a price that nobody knows
-goes alone: it tells. Tokens and money can be crossed only by what calls under way use beyond the
-largest seen; calls never.
+budget is not crossed by calls that are made at once. Calls of a price that nobody knows go alone,
+until one tells: of a service that charges, an answer for nothing tells nothing. Tokens and money
+can be crossed only by what calls under way use beyond the largest seen; calls never.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from decimal import Decimal
 import msgspec
 
 from vgen_eval.cards.records import ModelCard
-from vgen_eval.engine.pricing import format_usd, price_per_call
+from vgen_eval.engine.pricing import format_usd, is_free, price_per_call
 from vgen_eval.engine.settings import Settings
 from vgen_eval.engine.stopping import Stop
 from vgen_eval.types import AnswerForm
@@ -35,19 +35,36 @@ class Spent(msgspec.Struct, frozen=True):
 class Account:
     """A model's part in the purse: what one call of it is expected to use at most."""
 
-    def __init__(self, name: str, *, form: AnswerForm, cost: Decimal | None, charges: bool) -> None:
-        """`cost`: of a call by the card; `charges`: a service answers, so nothing is free."""
+    def __init__(
+        self,
+        name: str,
+        *,
+        form: AnswerForm,
+        cost: Decimal | None,
+        charges: bool,
+        free: bool = False,
+    ) -> None:
+        """`cost`: of a call by the card; `charges`: a service answers, so no call is taken to be
+        free before the largest seen says so, unless the card says that it is: `free`."""
         self.name = name
         self.form = form
         self.charges = charges
+        self.free = free
         self.card_cost = cost
         self.most_cost: Decimal | None = None
         self.most_tokens: int | None = None
 
     @property
     def cost(self) -> Decimal | None:
-        """Dollars to reserve for a call."""
-        return self.card_cost if self.most_cost is None else self.most_cost
+        """Dollars to reserve for a call, at least what the card says; None: not known."""
+        seen, told = self.most_cost, self.card_cost
+        most = told if seen is None else seen if told is None else max(seen, told)
+        return None if not most and self.charges and not self.free else most
+
+    @property
+    def tokens(self) -> int | None:
+        """Tokens to reserve for a call; None: not known."""
+        return None if not self.most_tokens and self.charges else self.most_tokens
 
     def learn(self, spent: Spent) -> None:
         """Takes in what a call used."""
@@ -70,7 +87,7 @@ class Reserved:
     @property
     def tokens(self) -> int:
         """At the most that is known by now, not when it began."""
-        return self.calls * (self.account.most_tokens or 0)
+        return self.calls * (self.account.tokens or 0)
 
     @property
     def cost(self) -> Decimal:
@@ -104,16 +121,20 @@ class Purse:
     def open_account(self, card: ModelCard, form: AnswerForm, *, charges: bool) -> Account:
         """The account under which a job's calls are made."""
         cost = price_per_call(card.price, form)
-        return Account(card.model, form=form, cost=cost, charges=charges)
+        return Account(card.model, form=form, cost=cost, charges=charges, free=is_free(card.price))
 
     def reserve(self, account: Account, count: int, stop: Stop) -> Reserved | None:
         """Room for so many requests in one call, or for as many of them as there is.
 
         Waits while calls are on their way: they may leave some, and have it before the run ends.
-        None when the run is being stopped, which it is from then on where the budget is reached.
+        None when the run is being stopped, which it is from then on where the budget is reached
+        or cannot be kept: where no call is left to make, neither matters.
         """
         with self._changed:
             while not stop.soft.is_set():
+                if self._unknown is not None:
+                    self._reached = self._reached or "unknown"
+                    break
                 granted, may_grow = self._room(account, count)
                 if granted == count or (granted and not may_grow):
                     reserved = Reserved(account, granted)
@@ -135,7 +156,7 @@ class Purse:
             calls = min(count, max(0, self._most_calls - self._calls - reserved))
         if self._most_tokens is not None:
             left = self._most_tokens - self._tokens - sum(entry.tokens for entry in self._flying)
-            tokens = self._fitting(left, account.most_tokens, count)
+            tokens = self._fitting(left, account.tokens, count)
         if self._most_cost is not None:
             dollars = self._most_cost - self._cost - sum(entry.cost for entry in self._flying)
             cost = self._fitting(dollars, account.cost, count)
@@ -167,8 +188,6 @@ class Purse:
                     account.learn(entry)
                     self._look_for_unknown(account, entry)
             self._changed.notify_all()
-        if self._unknown is not None:
-            self._stop.finish()
 
     def _look_for_unknown(self, account: Account, spent: Spent) -> None:
         if not account.charges or not spent.answered or self._unknown is not None:
@@ -193,7 +212,9 @@ class Purse:
     @property
     def reason(self) -> str | None:
         """Why the run was stopped, and how it goes on; None when it was not by the purse."""
-        if self._unknown is not None or self._reached is None:
+        if self._reached is None:
+            return None
+        if self._unknown is not None:
             return self._unknown
         if self._reached == "cost" and self._most_cost is not None:
             limit, used = format_usd(self._most_cost), f"{format_usd(self._cost)} spent"

@@ -8,7 +8,7 @@ of the purse, then its turn at the gate of the service.
 from __future__ import annotations
 
 import logging
-import random
+import math
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -21,12 +21,12 @@ from vgen_eval.answers import clean
 from vgen_eval.cards.records import Limits, Price
 from vgen_eval.engine.budget import Account, Purse, Reserved, Spent
 from vgen_eval.engine.faults import describe
-from vgen_eval.engine.limits import MAX_WAIT_S, Gate, asked_wait
+from vgen_eval.engine.limits import MOST_BACKOFF_S, Gate, asked_wait, backoff
 from vgen_eval.engine.pricing import cost_of
 from vgen_eval.engine.stopping import Stop
 from vgen_eval.engine.time_limit import grace_of, read_timeout, within
-from vgen_eval.engine.tries import Call, Tries
-from vgen_eval.engine.usage import count_tokens, read_usage
+from vgen_eval.engine.tries import Call, Refusals, Tries
+from vgen_eval.engine.usage import MOST_USD, count_tokens, read_usage
 from vgen_eval.errors import CallError, NotRunnable, RateLimited, Transient
 from vgen_eval.types import Adapter, Output, Request, Usage
 
@@ -37,8 +37,20 @@ log = logging.getLogger(__name__)
 MOST_LOST = 3
 """Requests that a service which never answered may fail before its run ends."""
 
+MOST_LOST_IN_A_ROW = 8
+"""Requests in a row that a service may fail which has answered before."""
+
+MOST_REFUSED = 8
+"""Rounds of 429s in a row, with no answer between: after two minutes there is no more to come."""
+
+MOST_FREE = 20
+"""429s of one attempt at most that use up no try, while others are answered."""
+
 MOST_TOLD = 100
 """Faults whose traceback is logged: words that name their sample differ for each of 100,000."""
+
+
+NEVER = Refusals()
 
 
 class Caller:
@@ -68,7 +80,9 @@ class Caller:
         self._told: set[str] = set()
         self._lock = threading.Lock()
         self._lost = 0
-        """Requests that failed by no fault of theirs, while nothing was answered; -1: no more."""
+        """Requests in a row that failed by no fault of theirs, while nothing was answered."""
+        self._answered_at = -math.inf
+        self._is_gone = False
         self.unfinished: list[Tries] = []
         """Tries of attempts that were then not made, because the run was stopped."""
 
@@ -82,7 +96,12 @@ class Caller:
     # --- one try --------------------------------------------------------------------------
 
     def _attempt(
-        self, requests: list[Request], *, tries: int, past: dict[str, Tries]
+        self,
+        requests: list[Request],
+        *,
+        tries: int,
+        past: dict[str, Tries],
+        refused: Refusals = NEVER,
     ) -> Iterator[Call]:
         """`tries`: which try of these requests it is; `past`: what those before came to."""
         while requests:
@@ -99,7 +118,7 @@ class Caller:
                 break
             now, requests = requests[:granted], requests[granted:]
             try:
-                yield from self._try(now, begun, reserved, tries=tries, past=past)
+                yield from self._try(now, begun, reserved, tries=tries, past=past, refused=refused)
             except NotRunnable:
                 self._give_up(requests, past, made=tries - 1)
                 raise
@@ -113,26 +132,29 @@ class Caller:
         *,
         tries: int,
         past: dict[str, Tries],
+        refused: Refusals,
     ) -> Iterator[Call]:
         open_requests = {request.id: request for request in requests}
         spent: list[Spent] = []
         busy = 0.0
-        since = time.perf_counter()
+        began = since = time.perf_counter()
         fault: BaseException | None = None
         try:
             for output in self._outputs(requests):
                 request = self._match(output, open_requests)
                 if request is None:
                     continue
-                self._lost = -1
-                seconds = time.perf_counter() - since
+                now = time.perf_counter()
+                seconds = now - since
                 busy += seconds
+                self._answered_at = now
+                self._lost = 0
                 usage = read_usage(output.usage, request.id)
                 cost = self._cost(usage, request, answered=output.answer is not None)
                 if reserved is not None:
                     spent.append(_spent(usage, cost, answered=True))
                 before = past.get(request.id) if past else None
-                yield Call(
+                call = Call(
                     request=request,
                     output=output,
                     tries=tries,
@@ -142,6 +164,8 @@ class Caller:
                     cost=cost if before is None else _added(before.cost, cost),
                     failed_ids=() if before is None else before.ids,
                 )
+                del open_requests[request.id]  # whatever goes wrong before, it gets its line
+                yield call
                 since = time.perf_counter()
         except GeneratorExit:  # our own caller listens no longer
             raise
@@ -155,7 +179,9 @@ class Caller:
             asked = asked_wait(fault)
             if self._gate is not None:
                 busy = busy or time.perf_counter() - since
-                self._gate.leave(begun, fault, seconds=busy, wait_s=asked)
+                self._gate.leave(
+                    begun, fault, seconds=busy, wait_s=asked, backoff_s=self._limits.backoff_s
+                )
             self._settle_account(reserved, spent)
         left = list(open_requests.values())
         if isinstance(fault, NotRunnable) and left:
@@ -163,12 +189,15 @@ class Caller:
             raise fault
         if left:
             seconds = (time.perf_counter() - since) / len(left)
-            yield from self._settle(left, fault, asked, tries=tries, seconds=seconds, past=past)
+            refused = self._count(refused, fault, began)
+            yield from self._settle(
+                left, fault, asked, tries=tries, seconds=seconds, past=past, refused=refused
+            )
 
     def _match(self, output: Any, open_requests: dict[str, Request]) -> Request | None:
         if not isinstance(output, Output):
             raise TypeError(f"the adapter gave {type(output).__name__}, not an Output")
-        request = open_requests.pop(output.id, None)
+        request = open_requests.get(output.id)
         if request is None:
             log.warning(
                 "%s answered '%s', which is not asked or answered already: passed over",
@@ -182,7 +211,8 @@ class Caller:
     def _cost(self, usage: Usage | None, request: Request, *, answered: bool) -> Decimal | None:
         if usage is None and self._price is None:
             return None
-        return cost_of(usage, self._price, form=request.form, answered=answered)
+        cost = cost_of(usage, self._price, form=request.form, answered=answered)
+        return None if cost is not None and cost > MOST_USD else cost
 
     def _remember(
         self, request: Request, fault: BaseException, past: dict[str, Tries]
@@ -190,8 +220,13 @@ class Caller:
         """Notes what a try was billed for that failed; of a batch its first request bears it."""
         if not isinstance(fault, CallError):
             return []
-        usage = read_usage(getattr(fault, "usage", None), request.id)
-        name = getattr(fault, "request_id", None)
+        try:  # anyone's class: its attributes may raise
+            usage = read_usage(getattr(fault, "usage", None), request.id)
+            name = getattr(fault, "request_id", None)
+            name = None if name is None else clean(str(name))
+        except Exception:
+            log.warning("%s: what its fault was billed cannot be read", request.id, exc_info=True)
+            return []
         if usage is None and name is None:
             return []
         # a try that names no usage is taken to have cost nothing
@@ -200,7 +235,7 @@ class Caller:
         past[request.id] = Tries(
             usage=_joined(before, usage),
             cost=_added(before.cost, cost),
-            ids=before.ids if name is None else (*before.ids, clean(str(name))),
+            ids=before.ids if name is None else (*before.ids, name),
         )
         return [] if usage is None else [_spent(usage, cost, answered=False)]
 
@@ -225,17 +260,24 @@ class Caller:
         tries: int,
         seconds: float,
         past: dict[str, Tries],
+        refused: Refusals,
     ) -> Iterator[Call]:
-        if self._may_pass(fault) and tries < self._limits.tries:
-            if self._wait(asked, tries):
-                yield from self._attempt(left, tries=tries + 1, past=past)
+        may_pass = self._may_pass(fault)
+        if may_pass and tries - refused.free < self._limits.tries:
+            if isinstance(fault, RateLimited):
+                self._end_if_shut(left, past, made=tries)
+            if self._wait(fault, asked, tries, refused):
+                yield from self._attempt(left, tries=tries + 1, past=past, refused=refused)
             else:
                 self._give_up(left, past, made=tries)
             return
         if len(left) > 1 and not isinstance(fault, (RateLimited, TimeoutError, type(None))):
             half = len(left) // 2
             for part in (left[:half], left[half:]):
-                yield from self._attempt(part, tries=tries, past=past)
+                yield from self._attempt(part, tries=tries, past=past, refused=refused)
+            return
+        if may_pass and self._is_gone:  # no fault of theirs: they are left to a resume
+            self._give_up(left, past, made=tries)
             return
         status, kind, reason = describe(fault)
         if status == "error" and fault is not None and not isinstance(fault, CallError):
@@ -251,24 +293,48 @@ class Caller:
                 seconds=seconds, batch=len(left), usage=before.usage,
                 cost=before.cost if before.usage else None, failed_ids=before.ids,
             )  # fmt: skip
-        if self._serves and self._may_pass(fault):
-            self._give_up_service(len(left), reason)
+        if self._serves and may_pass:
+            self._end_if_lost(len(left), reason)
+        elif isinstance(fault, CallError):
+            self._lost = 0  # a word of the service's own: it is there
 
-    def _give_up_service(self, lost: int, reason: str) -> None:
-        """NotRunnable where a service has answered nothing and failed some requests: it is not
-        there, and a thousand more would be told the same, slowly."""
+    def _end_if_lost(self, lost: int, reason: str) -> None:
+        """NotRunnable where a service has failed some requests and answered none since: it is not
+        there, or no more, and a thousand others would be told the same, slowly."""
+        is_new = self._answered_at < 0
         with self._lock:
-            if self._lost < 0:
-                return
             self._lost += lost
             lost = self._lost
-        if lost >= MOST_LOST:
+        if lost >= (MOST_LOST if is_new else MOST_LOST_IN_A_ROW):
+            self._is_gone = True
+            which = f"{lost} requests" if is_new else f"the last {lost} requests"
             raise NotRunnable(
-                f"{getattr(self._adapter, 'endpoint', None)} has answered none of {lost} requests, "
+                f"{getattr(self._adapter, 'endpoint', None)} has answered none of {which}, "
                 f"{self._limits.tries} tries each: {reason}",
                 cure="start or mend it, or name another: -M base_url=...; "
                 "then the same command with --retry-failed",
             )
+
+    def _end_if_shut(self, left: list[Request], past: dict[str, Tries], *, made: int) -> None:
+        """NotRunnable where a service has said nothing but 429 for a long time."""
+        rounds = self._gate.refused if self._gate is not None and self._serves else 0
+        if rounds < max(MOST_REFUSED, self._limits.tries):
+            return
+        self._is_gone = True
+        self._give_up(left, past, made=made)
+        raise NotRunnable(
+            f"{getattr(self._adapter, 'endpoint', None)} has answered nothing but 429 "
+            f"(too many requests), {rounds} times in a row, with longer and longer waits between",
+            cure="the same command goes on, once the service takes calls again; "
+            "--set limits.per_minute=... keeps to what it allows",
+        )
+
+    def _count(self, refused: Refusals, fault: BaseException | None, began: float) -> Refusals:
+        """One more, where it is a 429: free if others were answered since the try before it."""
+        if not isinstance(fault, RateLimited):
+            return Refusals(refused.count, refused.free, began)
+        is_free = self._answered_at > min(began, refused.last) and refused.free < MOST_FREE
+        return Refusals(refused.count + 1, refused.free + is_free, began)
 
     def _may_pass(self, fault: BaseException | None) -> bool:
         """Is it worth another try? A model on this machine that hangs would only hang again."""
@@ -276,14 +342,25 @@ class Caller:
             return self._serves
         return isinstance(fault, (RateLimited, Transient))
 
-    def _wait(self, asked: float | None, tries: int) -> bool:
-        """Waits before another try; False when the run is being stopped."""
-        if asked is not None and self._gate is not None:
-            return not self._stop.soft.is_set()  # the gate is closed for as long, to everybody
-        wait = asked
-        if wait is None:
-            wait = self._limits.backoff_s * 2 ** (tries - 1) * random.uniform(1.0, 1.1)
-        return not self._stop.soft.wait(min(wait, MAX_WAIT_S))
+    def _wait(
+        self, fault: BaseException | None, asked: float | None, tries: int, refused: Refusals
+    ) -> bool:
+        """Waits before another try; False when the run is being stopped.
+
+        What the first 429 asks for is kept to; then none waits less than it would unasked: a
+        service that asks for 0 s again and again would burn all tries at once.
+        """
+        if not isinstance(fault, RateLimited):
+            wait = backoff(self._limits.backoff_s, tries)
+        elif refused.count > 1:
+            wait = max(asked or 0.0, backoff(self._limits.backoff_s, refused.count, MOST_BACKOFF_S))
+        elif self._gate is not None:
+            wait = 0.0  # the gate is closed for as long, to everybody
+        elif asked is not None:
+            wait = asked
+        else:
+            wait = backoff(self._limits.backoff_s, 1)
+        return not self._stop.soft.wait(wait)
 
     def _outputs(self, requests: list[Request]) -> Iterator[Output]:
         if self._timeout is None:

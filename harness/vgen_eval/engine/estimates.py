@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -14,6 +14,7 @@ from vgen_eval import jsonio
 from vgen_eval.engine.plan import Job
 from vgen_eval.engine.pricing import price_per_call
 from vgen_eval.results.bench import measured_rate
+from vgen_eval.results.volatile import Earlier, read_volatile
 
 __all__ = ["Estimate", "Estimates"]
 
@@ -30,7 +31,9 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     rate_from: RateSource | None = None
 
     def cost(self, calls: int) -> float | None:
-        """US dollars of so many calls."""
+        """US dollars of so many calls; none cost nothing."""
+        if not calls:
+            return 0.0
         return None if self.call_usd is None else float(Decimal(repr(self.call_usd)) * calls)
 
     def seconds(self, calls: int) -> float | None:
@@ -88,16 +91,16 @@ class _Measured:
 
     def __init__(self) -> None:
         self._calls = self._paid = 0
-        self._seconds = self._cost = 0.0
+        self._seconds = 0.0
+        self._cost = Decimal(0)
 
-    def add(self, volatile: Mapping[str, Any]) -> None:
+    def add(self, earlier: Earlier) -> None:
         """Takes a run in."""
-        calling = volatile.get("calling") or {}
-        self._calls += calling.get("calls", 0)
-        self._seconds += calling.get("seconds", 0.0)
-        if volatile.get("cost_usd") is not None:
-            self._cost += volatile["cost_usd"]
-            self._paid += volatile.get("calls", 0) - (volatile.get("unpriced") or 0)
+        self._calls += earlier.calls
+        self._seconds += earlier.calling_s
+        if earlier.cost_usd is not None and earlier.priced:
+            self._cost += Decimal(repr(earlier.cost_usd))
+            self._paid += earlier.priced
 
     @property
     def per_minute(self) -> float | None:
@@ -105,11 +108,11 @@ class _Measured:
 
     @property
     def call_usd(self) -> float | None:
-        return self._cost / self._paid if self._paid > 0 else None
+        return float(self._cost / self._paid) if self._paid > 0 else None
 
 
-def _earlier(folder: Path, digest: str, form: str) -> Iterator[Mapping[str, Any]]:
-    """`volatile` of the cards of earlier runs; a damaged card tells nothing."""
+def _earlier(folder: Path, digest: str, form: str) -> Iterator[Earlier]:
+    """What is in the cards of earlier runs; a damaged card tells nothing."""
     for directory, folders, files in os.walk(folder):
         if "run.json" not in files:
             continue
@@ -117,6 +120,6 @@ def _earlier(folder: Path, digest: str, form: str) -> Iterator[Mapping[str, Any]
         try:
             card = jsonio.loads(Path(directory, "result_card.json").read_bytes())
             if card["model_info"]["identity_digest"] == digest and card["answer"] == form:
-                yield dict(card["volatile"])
+                yield read_volatile(card["volatile"])
         except (OSError, ValueError, KeyError, TypeError):
             continue

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from vgen_eval.engine.models import Model, build_adapter, from_function
 from vgen_eval.engine.pipeline import Stop
-from vgen_eval.engine.plan import Plan, Skip, make_plan
+from vgen_eval.engine.plan import Job, Plan, Skip, make_plan
 from vgen_eval.engine.session import Reporter, Session, Silent
 from vgen_eval.engine.settings import Settings
-from vgen_eval.engine.trust import refuse
+from vgen_eval.engine.todo import Todo
+from vgen_eval.engine.trust import refuse, refuse_keys
 from vgen_eval.errors import NotRunnable, UsageError
 from vgen_eval.results.card import ResultCard
 from vgen_eval.secrets import read_secret, redact
+from vgen_eval.store.run import RunStore
 from vgen_eval.types import AnswerForm, Request
 
 if TYPE_CHECKING:
@@ -159,13 +163,16 @@ def run_plan(
     """
     reporter = reporter or Silent()
     stop = stop or Stop()
-    for model in {id(job.model): job.model for job in plan.jobs}.values():
-        _check_access(model, settings)
-    reporter.plan(plan)
+    refused = _ask_access({id(job.model): job.model for job in plan.jobs}.values(), settings)
+    jobs, skipped = _allowed(plan, settings, refused)
+    reporter.plan(msgspec.structs.replace(plan, jobs=jobs, skipped=tuple(skipped)))
     cards: list[ResultCard] = []
-    skipped = list(plan.skipped)
+    told: set[int] = set()
     with Session(settings, catalog, reporter, stop) as session:
-        for job in plan.jobs:
+        for job in jobs:
+            if id(job.model) in refused:  # it is all there; should it not be, nothing is called
+                session.refuse(job.model, refused[id(job.model)])
+        for job in jobs:
             if stop.soft.is_set():
                 break
             try:
@@ -175,11 +182,12 @@ def run_plan(
                 if len(plan.jobs) == 1:
                     raise
                 # the others' runs do not hang on this one
-                log.warning(
-                    "%s, %s: %s", job.task.ref.label, job.model.name, exc.what, exc_info=exc
-                )
-                reason = redact(f"{exc.what} ({exc.cure})" if exc.cure else exc.what)
-                skipped.append(Skip(job.task.ref.label, job.model.name, reason, exact=True))
+                if id(exc) not in told:  # a model that is out is so for all of its jobs
+                    told.add(id(exc))
+                    log.warning(
+                        "%s, %s: %s", job.task.ref.label, job.model.name, exc.what, exc_info=exc
+                    )
+                skipped.append(_skip(job, exc))
         reason_to_stop = session.purse.reason if session.purse is not None else None
     if reason_to_stop is not None:
         log.warning("%s", reason_to_stop)
@@ -192,12 +200,60 @@ def run_plan(
     )
 
 
-def _check_access(model: Model, settings: Settings) -> None:
-    """NotRunnable when a key is not set, or a card that is not ours wants what nobody allowed."""
-    if model.card.needs.key_env is not None:
-        read_secret(model.card.needs.key_env)  # cut out of all that is kept from here on
-    if not model.trusted and (model.card.needs.key_env or model.card.options.get("env")):
-        refuse(model, build_adapter(model, settings.device), settings)
+def _ask_access(models: Collection[Model], settings: Settings) -> dict[int, NotRunnable]:
+    """id of a model -> why it may not be called: a key is not set, or nobody allowed what it wants.
+
+    UsageError when an option holds a key.
+    """
+    refused: dict[int, NotRunnable] = {}
+    for model in models:
+        if model.card.needs.key_env is not None:
+            try:
+                read_secret(model.card.needs.key_env)  # cut out of all that is kept from here on
+            except NotRunnable as exc:
+                refused[id(model)] = exc
+    for model in models:
+        refuse_keys(model, settings)
+        options = model.card.options
+        wants = model.card.needs.key_env or options.get("env") or options.get("pass_env")
+        if wants and not model.trusted and id(model) not in refused:
+            try:
+                refuse(model, build_adapter(model, settings.device), settings)
+            except NotRunnable as exc:
+                refused[id(model)] = exc
+    return refused
+
+
+def _allowed(
+    plan: Plan, settings: Settings, refused: Mapping[int, NotRunnable]
+) -> tuple[tuple[Job, ...], list[Skip]]:
+    """The jobs that may be run, and what is skipped: what is answered already needs no model.
+
+    NotRunnable when that leaves none, or there is one model alone.
+    """
+    jobs: list[Job] = []
+    skipped = list(plan.skipped)
+    is_alone = len({id(job.model) for job in plan.jobs}) == 1
+    for job in plan.jobs:
+        fault = refused.get(id(job.model))
+        if fault is None or not _needs_model(job, settings):
+            jobs.append(job)
+        elif is_alone:
+            raise fault
+        else:
+            skipped.append(_skip(job, fault))
+    if refused and not jobs:
+        raise next(iter(refused.values()))
+    return tuple(jobs), skipped
+
+
+def _needs_model(job: Job, settings: Settings) -> bool:
+    return Todo(job, RunStore(job.path), retry=settings.retry_failed).needs_model
+
+
+def _skip(job: Job, fault: NotRunnable) -> Skip:
+    reason = redact(f"{fault.what} ({fault.cure})" if fault.cure else fault.what)
+    return Skip(job.task.ref.label, job.model.name, reason, exact=True)
 
 
 def _warn_of_failure(card: ResultCard) -> None:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
+from array import array
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from vgen_eval.answers import AnswerFault, clean, pack, unpack
+from vgen_eval.answers import AnswerFault, Packed, clean, pack, unpack
 from vgen_eval.engine.plan import Job
 from vgen_eval.engine.request import Prepared
+from vgen_eval.engine.scorer import score_key
 from vgen_eval.engine.tries import Call
 from vgen_eval.engine.usage import sum_usage
 from vgen_eval.errors import Undecodable
 from vgen_eval.store.index import ResponseIndex
+from vgen_eval.store.journal import read_lines
 from vgen_eval.store.run import RunStore
 from vgen_eval.types import STATUS_GROUP, Output, Request, Status
 
@@ -68,6 +73,7 @@ class Keeper:
         self._run = self._index.name_of(store.path) if self._index is not None else ""
         self._keep = keep
         self._reuse = reuse
+        self._files = _Files(job, store, _DROPPED[keep]) if keep != "all" else None
 
     def look_up(self, digest: str) -> Hit | None:
         """The same request's answer in another run, bytes checked; None when there is none."""
@@ -86,6 +92,7 @@ class Keeper:
         """Writes the line of an answer taken from another run; it cost nothing."""
         line = _line(asked, "ok")
         if hit.data is not None:
+            self._use(hit.answer["file"])
             self._store.put_file(hit.answer["file"], hit.data)
         line["answer"] = dict(hit.answer)
         if hit.flags:
@@ -144,7 +151,7 @@ class Keeper:
         except AnswerFault as fault:
             log.warning("%s: a picture beside the answer is passed over: %s", sample, fault.reason)
             return None
-        return self._store.put(packed)
+        return self._put(packed)
 
     def _keep_answer(self, line: dict[str, Any], output: Output) -> Any:
         raw = output.answer
@@ -157,7 +164,9 @@ class Keeper:
             if fault.text is not None:
                 line["text"] = fault.text
             return None
-        line["answer"] = self._store.put(packed)
+        if packed.redacted:
+            line["flags"] = list(dict.fromkeys((*line.get("flags", ()), "redacted")))
+        line["answer"] = self._put(packed)
         answer = raw
         if self._form != "image" or type(raw).__name__ != "ndarray" or raw.shape[2:] != (3,):
             # the pixels of an array were just written and need not be read back
@@ -165,6 +174,16 @@ class Keeper:
         if self._form == "image" and not isinstance(answer, Undecodable):
             line["answer"] = {**line["answer"], "size": list(answer.shape[:2])}
         return answer
+
+    def _put(self, packed: Packed) -> dict[str, Any]:
+        if packed.data is not None:
+            self._use(packed.sha256 + packed.suffix)
+        return self._store.put(packed)
+
+    def _use(self, name: str) -> None:
+        """Before a file is written: from here on no other attempt deletes it."""
+        if self._files is not None:
+            self._files.use(name)
 
     def read(self, line: Line) -> Any:
         """The kept answer of a line, None when the attempt gave none.
@@ -197,12 +216,51 @@ class Keeper:
     def tidy(self, line: Line, status: Status) -> None:
         """Deletes the raw answer of a scored attempt, and its evidence, where `keep` says so."""
         # what could not be scored stays under `none` too: a resume scores it without a call
-        if STATUS_GROUP[status] not in _DROPPED[self._keep]:
-            return
-        if "answer" in line:
-            self._store.drop(line["answer"])
-        for picture in line.get("volatile", {}).get("pictures", ()):
-            self._store.drop(picture)
+        if self._files is not None and STATUS_GROUP[status] in _DROPPED[self._keep]:
+            for kept in _kept_by(line):
+                self._files.leave(kept)
+
+
+class _Files:
+    """How many attempts still want each kept file: equal bytes are kept once, under one name."""
+
+    def __init__(self, job: Job, store: RunStore, dropped: Sequence[str]) -> None:
+        """`dropped`: groups of scored attempts that want theirs no more."""
+        self._store = store
+        self._lock = threading.Lock()
+        rows = job.rows()
+        done = array("q", [0]) * len(rows)  # hash of the prediction that the score is of
+        for _, score in read_lines(store.scores_path(job.score_digest)):
+            row = rows.of(score)
+            if row >= 0:
+                is_dropped = STATUS_GROUP.get(score["status"]) in dropped
+                done[row] = hash(score["of"]) if is_dropped else 0
+        self._users: Counter[str] = Counter()
+        for line in store.predictions(rows):
+            if done[rows.of(line)] != hash(score_key(line)):
+                names = (kept["file"] for kept in _kept_by(line))
+                outputs = store.path / "outputs"
+                self._users.update(name for name in names if (outputs / name).exists())
+
+    def use(self, name: str) -> None:
+        """One more attempt wants it."""
+        with self._lock:
+            self._users[name] += 1
+
+    def leave(self, kept: Mapping[str, Any]) -> None:
+        """One wants it no more; the last one deletes it."""
+        name = kept["file"]
+        with self._lock:
+            self._users[name] -= 1
+            if self._users[name] <= 0:
+                del self._users[name]
+                self._store.drop(kept)
+
+
+def _kept_by(line: Line) -> list[Mapping[str, Any]]:
+    """The files of a line: its answer, and the pictures that came beside it."""
+    entries = (line.get("answer", {}), *line.get("volatile", {}).get("pictures", ()))
+    return [entry for entry in entries if "file" in entry]
 
 
 def _line(asked: Asked, status: Status) -> dict[str, Any]:

@@ -9,20 +9,27 @@ from __future__ import annotations
 
 import logging
 import math
+import random
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
 
 from vgen_eval.engine.stopping import Stop
-from vgen_eval.errors import RateLimited
+from vgen_eval.errors import RateLimited, Transient
 
-__all__ = ["MAX_WAIT_S", "Gate", "Pace", "Window", "asked_wait"]
+__all__ = ["MAX_WAIT_S", "Gate", "Pace", "Window", "asked_wait", "backoff"]
 
 log = logging.getLogger(__name__)
 
 MAX_WAIT_S = 120.0
 """The longest wait before another try, whatever a service asks for."""
+
+MOST_BACKOFF_S = 60.0
+"""The longest wait after a 429 that asks for none: a minute is what services count in."""
+
+MOST_SLEEP_S = 3600.0
+"""Longer waits are slept through in parts: an operating system does not bear any number."""
 
 FIRST = 2
 """Calls at once with which a service is met."""
@@ -54,6 +61,11 @@ def asked_wait(fault: BaseException | None) -> float | None:
     if seconds > MAX_WAIT_S:
         log.warning("asked to wait %g s before another call: cut to %g s", seconds, MAX_WAIT_S)
     return min(seconds, MAX_WAIT_S)
+
+
+def backoff(first_s: float, times: int, most_s: float = MAX_WAIT_S) -> float:
+    """Seconds to wait after so many failures: doubled for each, up to a tenth longer by chance."""
+    return min(first_s * 2.0 ** min(times - 1, 30) * random.uniform(1.0, 1.1), most_s)
 
 
 class Window:
@@ -146,11 +158,15 @@ class Gate:
         self._adapts = True
         self._flying = 0
         self._closed_until = -math.inf
+        self._refused_at = -math.inf
+        self.refused = 0
+        """Rounds of calls in a row that came to nothing but 429s."""
 
     def begin(self, *, most: int, per_minute: float | None, adapts: bool) -> None:
         """A job begins: `most` calls at once; without `adapts` always as many."""
         with self._changed:
             self._adapts = adapts
+            self.refused = 0  # another model may have calls left
             self._window.begin(most)
             self._pace.begin(per_minute)
 
@@ -164,7 +180,7 @@ class Gate:
                     self._flying += 1
                     self._pace.start(now)
                     return now
-                self._changed.wait(None if math.isinf(wait) else wait)
+                self._changed.wait(None if math.isinf(wait) else min(wait, MOST_SLEEP_S))
         return None
 
     def _wait(self, now: float) -> float:
@@ -175,20 +191,41 @@ class Gate:
         return max(self._pace.wait(now), self._closed_until - now)
 
     def leave(
-        self, begun: float, fault: BaseException | None, *, seconds: float, wait_s: float | None
+        self,
+        begun: float,
+        fault: BaseException | None,
+        *,
+        seconds: float,
+        wait_s: float | None,
+        backoff_s: float = 0.0,
     ) -> None:
-        """A call ended, by a fault or none, after so many seconds; `wait_s` it asks all to wait."""
+        """A call ended, by a fault or none, after so many seconds.
+
+        `wait_s` it asks all to wait. A 429 that asks for nothing, or follows one after which
+        nothing was answered, closes the gate for `backoff_s`, doubled for each in a row.
+        """
         with self._changed:
             now = self._clock()
             full = self._flying >= self._window.room
             self._flying -= 1
-            if wait_s is not None:
-                self._closed_until = max(self._closed_until, now + wait_s)
+            if isinstance(fault, RateLimited):
+                self._close(begun, now, wait_s, backoff_s)
+            elif self.refused and not isinstance(fault, (Transient, TimeoutError)):
+                self.refused = 0
             if self._adapts and fault is None:
                 self._window.answered(seconds, full=full)
             elif self._adapts and isinstance(fault, RateLimited):
                 self._window.limited(begun, now)
             self._changed.notify()
+
+    def _close(self, begun: float, now: float, asked: float | None, backoff_s: float) -> None:
+        if begun >= self._refused_at:  # not on its way already when the last one was refused
+            self.refused += 1
+            self._refused_at = now
+        wait = asked or 0.0
+        if asked is None or self.refused > 1:
+            wait = max(wait, backoff(backoff_s, self.refused, MOST_BACKOFF_S))
+        self._closed_until = max(self._closed_until, now + wait)
 
     def wake(self) -> None:
         """Makes those who wait look whether they are still to wait."""

@@ -85,23 +85,28 @@ def make_plan(settings: Settings, catalog: Catalog, models: Sequence[Model] = ()
     """The plan of the settings; `models` are those that have no name (plain functions).
 
     UsageError and CardError for what cannot be meant; NotRunnable when something named exactly
-    cannot run. What `all`, a glob or a suite brings along and cannot run is skipped.
+    cannot run. What `all`, a glob or a suite brings along and cannot run is skipped, and so is
+    one of several models.
     """
     notices: list[str] = []
     model_overrides, protocol_overrides = _split_overrides(settings.set)
-    models = [
-        *(_override(model, model_overrides) for model in models),
-        *(
-            resolve_model(
+    models = [_override(model, model_overrides) for model in models]
+    broken: dict[str, NotRunnable] = {}
+    for name in dict.fromkeys(settings.models):
+        try:
+            found = resolve_model(
                 name,
                 catalog,
                 options=settings.model_args,
                 overrides=model_overrides,
                 notices=notices,
             )
-            for name in dict.fromkeys(settings.models)
-        ),
-    ]
+        except NotRunnable as exc:
+            broken[name] = exc
+        else:
+            models.append(found)
+    if broken and not models:
+        raise next(iter(broken.values()))
     _check_distinct(models)
     _check_prices(models, settings)
     if not models:
@@ -113,7 +118,11 @@ def make_plan(settings: Settings, catalog: Catalog, models: Sequence[Model] = ()
     refs = list(expand_tasks(settings.tasks, catalog, notices=notices))
     bounds = _bound_models(catalog) if settings.bounds else {}
     jobs: list[Job] = []
-    skipped: list[Skip] = []
+    skipped = [
+        Skip(ref.label, name, _one_line(exc), exact=True)  # the others do not hang on it
+        for name, exc in broken.items()
+        for ref in refs
+    ]
     opened: dict[str, Task | NotRunnable] = {}
     for model in models:
         for ref in refs:

@@ -8,10 +8,13 @@ from decimal import Decimal
 from vgen_eval.cards.records import ModelCard, Price
 from vgen_eval.types import AnswerForm, Usage
 
-__all__ = ["add_up", "cost_of", "format_usd", "has_price", "is_paid", "price_per_call"]
+__all__ = ["add_up", "cost_of", "format_usd", "has_price", "is_free", "is_paid", "price_per_call"]
 
 MILLION = 1_000_000
 ZERO = Decimal(0)
+
+LEAST_SHOWN = Decimal("0.000001")
+"""US dollars below which nobody wants the digits."""
 
 
 def has_price(price: Price | None) -> bool:
@@ -131,6 +134,13 @@ def add_up(costs: Iterable[float]) -> Decimal:
     return sum(map(_exact, costs), ZERO)
 
 
+def is_free(price: Price | None) -> bool:
+    """Whether a card names amounts and every one of them is nothing."""
+    if price is None or not has_price(price):
+        return False
+    return not any(getattr(price, name) for name in price.__struct_fields__ if name[-4:] == "_usd")
+
+
 def price_per_call(price: Price | None, form: AnswerForm) -> Decimal | None:
     """What a call is expected to cost by the card alone; None when it depends on its tokens."""
     if price is None or price.per_image_usd is None or form != "image":
@@ -141,6 +151,8 @@ def price_per_call(price: Price | None, form: AnswerForm) -> Decimal | None:
 def format_usd(amount: Decimal | float) -> str:
     """$5.00, $1,234.50, $0.0123: cents, and finer where there are fewer than ten."""
     exact = Decimal(str(amount))
+    if 0 < exact < LEAST_SHOWN:
+        return f"<${LEAST_SHOWN:f}"
     if exact and abs(exact) < Decimal("0.1"):
         return f"${Decimal(f'{exact:.3g}'):f}"
     return f"${exact:,.2f}"

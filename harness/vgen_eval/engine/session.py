@@ -19,7 +19,7 @@ from vgen_eval.engine.pipeline import Pipeline, Stop, count_callers
 from vgen_eval.engine.plan import Job, Plan
 from vgen_eval.engine.settings import Settings
 from vgen_eval.engine.todo import Todo
-from vgen_eval.errors import NotRunnable, RunLocked
+from vgen_eval.errors import AccessDenied, NotRunnable, RunLocked
 from vgen_eval.results.build import Sitting, build_card, describe_run
 from vgen_eval.results.card import Bound, ResultCard, read_card, write_card
 from vgen_eval.store.index import ResponseIndex
@@ -81,6 +81,8 @@ class Session:
         self._gates: dict[tuple[str, str | None], Gate] = {}
         self._loaded: tuple[Model, Adapter] | None = None
         self._bounds: dict[Path, Bound] = {}
+        self._faults: dict[int, NotRunnable] = {}
+        """id of a model -> why it is not called any more."""
 
     def __enter__(self) -> Session:
         return self
@@ -89,14 +91,24 @@ class Session:
         self._unload()
         self.index.close()
 
+    def refuse(self, model: Model, fault: NotRunnable) -> None:
+        """From here on the model is not called: what needs it ends with this fault."""
+        self._faults[id(model)] = fault
+
     # --- adapters -------------------------------------------------------------------------
 
     def _adapter(self, model: Model) -> Adapter:
         """The model's adapter, loaded; one at a time stays in memory."""
+        if id(model) in self._faults:
+            raise self._faults[id(model)]
         if self._loaded is not None and self._loaded[0] is model:
             return self._loaded[1]
         self._unload()
-        adapter = load_adapter(model, self.settings)
+        try:
+            adapter = load_adapter(model, self.settings)
+        except NotRunnable as exc:
+            self.refuse(model, exc)
+            raise
         self._loaded = (model, adapter)
         return adapter
 
@@ -186,13 +198,13 @@ class Session:
         unknown_ids: Sequence[str] = (),
     ) -> ResultCard:  # fmt: skip
         reporter = self.reporter if report else Silent()
+        is_new, has_card = not job.path.exists(), False
         store = RunStore(job.path)
         store.lock()
         started = time.monotonic()
         fault: NotRunnable | None = None
         try:
-            existed = store.has_record()
-            if not existed:
+            if not store.has_record():
                 store.write_record(describe_run(job, self.settings if report else self._bare))
             todo = Todo(job, store, retry=self.settings.retry_failed)
             reporter.job_start(job, todo.finished)
@@ -200,7 +212,8 @@ class Session:
             if todo and not self.stop.soft.is_set():
                 sitting, fault = self._do(job, store, todo, reporter)
             del todo  # some 8 MB at 100,000 samples, and the card needs its own
-            if fault is not None and not (existed or store.predictions_path.exists()):
+            is_begun = store.predictions_path.exists()
+            if fault is not None and not (is_begun or sitting.unfinished):
                 raise fault
             sitting = msgspec.structs.replace(sitting, wall_s=time.monotonic() - started)
             card = build_card(
@@ -208,12 +221,28 @@ class Session:
                 sitting=sitting, unknown_ids=unknown_ids,
             )  # fmt: skip
             write_card(job.path, card)
+            has_card = True
         finally:
+            if is_new and not has_card and not store.predictions_path.exists():
+                self._discard(store)
             store.close()
-        reporter.job_end(job, card)
+        if fault is None or is_begun:
+            reporter.job_end(job, card)
         if fault is not None:
             raise fault
         return card
+
+    def _discard(self, store: RunStore) -> None:
+        """Takes away the folder of a run that asked for nothing, and what it left empty above."""
+        try:
+            for name in ("run.json", "lock"):
+                (store.path / name).unlink(missing_ok=True)
+            folder = store.path
+            while folder != self.results:
+                folder.rmdir()
+                folder = folder.parent
+        except OSError:
+            return  # not empty
 
     def _do(
         self, job: Job, store: RunStore, todo: Todo, reporter: Reporter
@@ -238,6 +267,8 @@ class Session:
             pipeline.run(todo, adapter)
         except NotRunnable as exc:
             fault = exc
+            if isinstance(exc, AccessDenied):
+                self.refuse(job.model, exc)
         finally:
             self.index.flush()
         sitting = Sitting(device=self.settings.device, endpoint=getattr(adapter, "endpoint", None))

@@ -17,6 +17,8 @@ class Stop:
         self.hard = threading.Event()
         self._asked = False
         self._listeners: list[Callable[[], None]] = []
+        self._inside: set[int] = set()
+        """Threads that are telling it just now."""
 
     def ask(self) -> None:
         """Stops; the second time at once."""
@@ -27,9 +29,16 @@ class Stop:
 
     def finish(self) -> None:
         """Stops once the calls in flight are over, however often it is said."""
-        self.soft.set()
-        for listener in tuple(self._listeners):
-            listener()
+        thread = threading.get_ident()
+        if thread in self._inside:
+            return  # a signal came in the middle of this: its handler would wait for itself
+        self._inside.add(thread)
+        try:
+            self.soft.set()
+            for listener in tuple(self._listeners):
+                listener()
+        finally:
+            self._inside.discard(thread)
 
     @contextlib.contextmanager
     def heard_by(self, *listeners: Callable[[], None]) -> Iterator[None]:
@@ -40,8 +49,7 @@ class Stop:
         self._listeners += listeners
         try:
             if self.soft.is_set():
-                for listener in listeners:
-                    listener()
+                self.finish()
             yield
         finally:
             for listener in listeners:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 
 import msgspec
 
 from vgen_eval.types import Output, Request, Status, Usage
 
-__all__ = ["Call", "Tries"]
+__all__ = ["Call", "Refusals", "Tries"]
 
 
 class Tries(msgspec.Struct):
@@ -20,6 +21,16 @@ class Tries(msgspec.Struct):
     """US dollars of `usage`; None when that is not known."""
     ids: tuple[str, ...] = ()
     """The service's names of the requests, where it gave any."""
+
+
+class Refusals(msgspec.Struct, frozen=True):
+    """The 429s that one attempt has met."""
+
+    count: int = 0
+    free: int = 0
+    """Those that use up no try: the service was answering others all the while."""
+    last: float = math.inf
+    """When the try before this one began."""
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):

@@ -196,11 +196,23 @@ def _per_minute(calls: int, total_s: float) -> float | None:
     return 60 * calls / total_s if total_s > 0 else None
 
 
-def write_record(folder: Path, record: BenchRecord) -> Path:
-    """Writes `<digest>.json` into the folder, over one of the same digest; StorageError."""
+def write_record(folder: Path, record: BenchRecord) -> Path | None:
+    """Writes `<digest>.json` into the folder, over one of the same digest; StorageError.
+
+    None, and nothing written, where it measured nothing and would replace one that did.
+    """
     path = folder / f"{record.digest}.json"
+    if record.generate is None and _measured(path):
+        return None
     write_atomic(path, jsonio.pretty(msgspec.to_builtins(record)).encode())
     return path
+
+
+def _measured(path: Path) -> bool:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=BenchRecord).generate is not None
+    except (OSError, ValueError):
+        return False
 
 
 def read_records(folder: Path) -> list[BenchRecord]:

@@ -19,6 +19,7 @@ from vgen_eval.machine import hardware, now, peak_memory_mb, versions
 from vgen_eval.results.card import Bound, ResultCard, read_card
 from vgen_eval.results.summarise import summarise
 from vgen_eval.results.tally import Tally
+from vgen_eval.results.volatile import Earlier, read_volatile
 from vgen_eval.store.journal import read_lines
 from vgen_eval.store.run import RunStore
 
@@ -210,22 +211,21 @@ def _conformance(results: Path, plugin: Plugin) -> Mapping[str, Any]:
 def _volatile(job: Job, store: RunStore, sitting: Sitting) -> dict[str, Any]:
     """What the run took: in its lines, and in the sittings before and now."""
     try:
-        before = read_card(job.path).volatile
+        before = read_volatile(read_card(job.path).volatile)
     except NotRunnable:
-        before = {}
-    peaks = [peak for peak in (before.get("peak_memory_mb"), peak_memory_mb()) if peak]
-    endpoint = sitting.endpoint or before.get("endpoint")
-    tally = Tally(serves=endpoint is not None, unfinished=before.get("unfinished", {}))
+        before = Earlier()
+    peaks = [peak for peak in (before.peak_memory_mb, peak_memory_mb()) if peak]
+    endpoint = sitting.endpoint or before.endpoint
+    tally = Tally(serves=endpoint is not None, unfinished=before.unfinished)
     for tries in sitting.unfinished:
         tally.add_unfinished(tries)
     for _, line in read_lines(store.predictions_path):  # superseded ones were paid for as well
         tally.add(line)
-    earlier = before.get("calling", {})
-    calls = earlier.get("calls", 0) + sitting.calls
-    seconds = earlier.get("seconds", 0.0) + sitting.calling_s
+    calls = before.calls + sitting.calls
+    seconds = before.calling_s + sitting.calling_s
     return {
         "finished": now(),
-        "wall_s": round(before.get("wall_s", 0.0) + sitting.wall_s, 3),
+        "wall_s": round(before.wall_s + sitting.wall_s, 3),
         "calling": {"calls": calls, "seconds": round(seconds, 3)},
         "calls_per_minute": round(60 * calls / seconds, 2) if seconds > 0 else None,
         **tally.record(),

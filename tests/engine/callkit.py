@@ -62,3 +62,9 @@ def raising(fault: BaseException) -> Act:
         yield
 
     return act
+
+
+class Served(Acting):
+    """The same behind a service."""
+
+    endpoint = "service.example"

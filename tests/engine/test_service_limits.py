@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from callkit import Acting, answer, call_all, raising, requests, statuses
+from callkit import Acting, Served, answer, call_all, raising, requests, statuses
 from vgen_eval import Output, RateLimited, Refused, Request, Transient, Usage
 from vgen_eval.cards.records import Limits, Price
 from vgen_eval.engine.budget import Account, Purse, Spent

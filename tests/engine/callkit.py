@@ -11,7 +11,7 @@ from vgen_eval.engine.calls import Caller
 from vgen_eval.engine.stopping import Stop
 from vgen_eval.engine.tries import Call
 
-__all__ = ["Act", "Acting", "answer", "call_all", "raising", "requests", "statuses"]
+__all__ = ["Act", "Acting", "Served", "answer", "call_all", "raising", "requests", "statuses"]
 
 Act = Callable[[Request, int], Any]
 

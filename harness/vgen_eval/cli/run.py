@@ -125,7 +125,7 @@ def _run(plan: Plan, settings: Settings, catalog: Catalog, *, as_json: bool) -> 
     from vgen_eval.cli.suites import summarise_suites
     from vgen_eval.engine.evaluate import run_plan
     from vgen_eval.engine.pipeline import Stop
-    from vgen_eval.errors import NotRunnable, VgenEvalError
+    from vgen_eval.errors import NotRunnable, RunLocked, VgenEvalError
 
     started = time.monotonic()
     stop = Stop()
@@ -140,7 +140,7 @@ def _run(plan: Plan, settings: Settings, catalog: Catalog, *, as_json: bool) -> 
         if isinstance(exc, KeyboardInterrupt) and signals.exit_code is not None:
             _say_kept(plan)
             return signals.exit_code
-        if isinstance(exc, NotRunnable):
+        if isinstance(exc, NotRunnable) and not isinstance(exc, RunLocked):
             _say_kept(plan, unless_none=True)
         raise
     code = results.exit_code(settings.fail_over)
@@ -172,5 +172,5 @@ def _say_kept(plan: Plan, *, how: str | None = None, unless_none: bool = False) 
     total = sum(job.size for job in plan.jobs)
     if how is not None:
         terminal.note(how, f"kept {kept:,} of {total:,}.")
-    elif kept or not unless_none:
+    elif not unless_none or 0 < kept < total:
         terminal.note(f"kept {kept:,} of {total:,}. Run the same command to go on.")

@@ -19,6 +19,7 @@ __all__ = [
     "Dataset",
     "Decoder",
     "Encoder",
+    "Example",
     "Item",
     "Metric",
     "NoOptions",
@@ -201,6 +202,15 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
         return Geometry(original=self.size, seen=seen, box=box, fit=self.fit)
 
 
+class Example(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer beside its truth: what a decoder is calibrated on."""
+
+    answer: Any
+    scene: Scene
+    target: Any
+    valid: Any = None
+
+
 class Prediction(msgspec.Struct, frozen=True, kw_only=True):
     """A measurement read off an answer, on the target's grid.
 
@@ -275,8 +285,13 @@ class Dataset(Protocol):
         """A cheap digest that changes when samples or annotations do."""
         ...
 
-    # Optional: verify(self, items) -> Sequence[Problem], every fault of these samples' files,
-    # which `check` asks for; draft(cls, request), a class method, see `vgen_eval.drafts`.
+    # Optional, all of them about the files on disk:
+    # look(self, items) -> Sequence[Problem], files of these samples that are missing or empty; none
+    # is opened. The engine asks for it before a model is loaded, so that `index` need not.
+    # verify(self, items) -> Sequence[Problem], every fault that reading these samples' files shows.
+    # prepare(self, say) -> None, converts once what has to be converted; `say` takes one line of
+    # progress at a time. `index` raises MissingData until it was done.
+    # draft(cls, request), a class method, see `vgen_eval.drafts`.
 
 
 class Decoder(Protocol):
@@ -297,6 +312,11 @@ class Decoder(Protocol):
 
     # Optional: fields(self, scene) -> Mapping[str, str], prompt fields that follow from its
     # options: {palette} in words. They stand beside the sample's own.
+    # pictures(self, scene) -> Sequence[Image], further pictures that the model is shown after the
+    # sample's: a palette.
+    # calibrate(self, examples) -> Mapping, what the truth of a few samples settles, as JSON, and
+    # calibrated(self, record) -> Decoder, the decoder that it makes. Only where the protocol says
+    # `calibration`; the record stands in the result card.
 
 
 class Encoder(Protocol):

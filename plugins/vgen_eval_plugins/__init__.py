@@ -9,6 +9,7 @@ from vgen_eval.hookspecs import hookimpl
 from vgen_eval_plugins import (
     baselines,
     counting,
+    datasets,
     depth,
     manifest,
     models,
@@ -19,7 +20,8 @@ from vgen_eval_plugins import (
 )
 
 _ROOMS = (
-    counting, segmentation, baselines, samples, semantic, depth, normals, manifest, models,
+    counting, segmentation, baselines, samples, semantic, depth, normals, manifest, datasets,
+    models,
 )  # fmt: skip
 
 

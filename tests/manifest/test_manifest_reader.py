@@ -15,8 +15,8 @@ from vgen_eval.cards import convert
 from vgen_eval.errors import BadSample, CardError
 from vgen_eval.prompting import fill
 from vgen_eval.types import Sample
-from vgen_eval_plugins.manifest.files import Folder
-from vgen_eval_plugins.manifest.fingerprint import digest_files
+from vgen_eval_plugins.files import Folder
+from vgen_eval_plugins.fingerprint import digest_files
 from vgen_eval_plugins.manifest.reader import Manifest
 
 HOSTILE = 'the "red" one\n{query} {0} %s %(x)s {{ \\ 100% <b>\u202e'

@@ -38,7 +38,17 @@ def check_task(checker: Checker, card: TaskCard) -> None:
         path = join("protocols", name)
         if not _PROTOCOL_NAME.fullmatch(name):
             checker.add(path, "a protocol's name holds letters, digits, dots, - and _ only")
+        _check_data_part(checker, card, body, path)
         _check_protocol(checker, body, path)
+
+
+def _check_data_part(checker: Checker, card: TaskCard, body: ProtocolCard, path: str) -> None:
+    """Note options of the reader that it does not take beside those of the data set."""
+    reader = checker.look_up("dataset", card.dataset.reader)
+    if body.data.options and not isinstance(reader, Exception):
+        at = join(join(path, "data"), "options")
+        options = {**card.dataset.options, **body.data.options}
+        checker.check_options(getattr(reader, "Options", NoOptions), options, at)
 
 
 def _check_protocol(checker: Checker, body: ProtocolCard, path: str) -> None:
@@ -50,17 +60,24 @@ def _check_protocol(checker: Checker, body: ProtocolCard, path: str) -> None:
         checker.add(join(path, "input"), "size and long_side: one of them says how large")
     if "answers" in own:
         _check_answers(checker, body.answers, join(path, "answers"))
+    if "calibration" in own and body.calibration is not None and not _calibrates(checker, body):
+        checker.add(join(path, "calibration"), "no decoder of the protocol can be calibrated")
     if "metrics" in own:
         for index, metric in enumerate(body.metrics):
             at = join_index(join(path, "metrics"), index)
             checker.component(
                 "metric", metric.name, join(at, "name"), metric.options, join(at, "options")
             )
-    if own & {"metrics", "primary"}:
+    if own & {"metrics", "primary", "select_by"}:
         _check_values(checker, body, path)
     if own & {"failure_value", "failure_options"} and body.failure_value:
         _check_failure_value(checker, body, path)
     _check_kinds(checker, body, path)
+
+
+def _calibrates(checker: Checker, body: ProtocolCard) -> bool:
+    found = [checker.look_up("decoder", a.decoder or a.form) for a in body.answers]
+    return not body.answers or any(hasattr(decoder, "calibrate") for decoder in found)
 
 
 def _check_kinds(checker: Checker, body: ProtocolCard, path: str) -> None:
@@ -161,12 +178,12 @@ def _check_values(checker: Checker, body: ProtocolCard, path: str) -> None:
             at = join_index(join(path, "metrics"), index)
             checker.add(at, f"two metrics report {taken[0]!r}: give one of them a label")
     known = [value.name for _, value in values]
-    if body.primary and body.primary not in known:
-        checker.add(
-            join(path, "primary"),
-            f"{body.primary!r} is no value of the metrics; they report: "
-            f"{', '.join(known) or 'none'}",
-        )
+    for key, name in (("primary", body.primary), ("select_by", body.select_by)):
+        if name and name not in known:
+            checker.add(
+                join(path, key),
+                f"{name!r} is no value of the metrics; they report: {', '.join(known) or 'none'}",
+            )
 
 
 def _check_failure_value(checker: Checker, body: ProtocolCard, path: str) -> None:

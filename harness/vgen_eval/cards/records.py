@@ -17,9 +17,12 @@ from vgen_eval.types import AnswerForm, Role
 
 __all__ = [
     "AnswerCard",
+    "Calibration",
     "Checkpoint",
+    "DataPart",
     "DatasetCard",
     "Exposure",
+    "Hub",
     "InputCard",
     "Limits",
     "MetricCard",
@@ -35,11 +38,13 @@ __all__ = [
 NAME = r"^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*$"
 WORD = r"^[a-z0-9][a-z0-9_-]*$"
 COMPONENT = r"^([A-Za-z0-9][A-Za-z0-9._-]*:)?[A-Za-z0-9][A-Za-z0-9_.-]*$"
+REENCODE = r"^jpeg:([1-9][0-9]?|100)$"
 VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]*$"
 
 # msgspec takes a bound only on the bare type, so optional fields name these
 ComponentName = Annotated[str, msgspec.Meta(pattern=COMPONENT)]
 Word = Annotated[str, msgspec.Meta(pattern=WORD)]
+Reencoding = Annotated[str, msgspec.Meta(pattern=REENCODE)]
 Variable = Annotated[str, msgspec.Meta(pattern=VARIABLE)]
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Side = Annotated[int, msgspec.Meta(ge=8)]
@@ -60,6 +65,16 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A part of a card: immutable, unknown keys refused."""
 
 
+class Hub(Record, frozen=True, kw_only=True):
+    """The data set of the Hugging Face Hub that `vgen-eval data prepare` may fetch."""
+
+    repo: Annotated[str, _provenance("Repository, owner/name.")]
+    revision: Annotated[
+        str | None, _provenance("Commit that pins it; null: the user has to name one.")
+    ] = None
+    files: Annotated[tuple[str, ...], _provenance("Patterns of the files; none: all of them.")] = ()
+
+
 class DatasetCard(Record, frozen=True, kw_only=True):
     """Which data a task is measured on, and under what terms."""
 
@@ -76,6 +91,8 @@ class DatasetCard(Record, frozen=True, kw_only=True):
     sizes: Annotated[
         Mapping[str, int], _provenance("Bytes of files, by path below the root, where published.")
     ] = {}
+    size_gb: Annotated[Positive | None, _provenance("GB to download, about.")] = None
+    hub: Annotated[Hub | None, _provenance("Where it may be fetched from; null: by hand.")] = None
     layout_checked: Annotated[
         Literal["official", "sample", "notes"],
         _provenance("Against what the reader was proved: official files, a sample, or notes."),
@@ -134,6 +151,10 @@ class AnswerCard(Record, frozen=True, kw_only=True):
     background: Annotated[
         tuple[Level, Level, Level], _doc("R, G, B that transparent pixels of a picture lie on.")
     ] = WHITE
+    reencode: Annotated[
+        Reencoding | None,
+        _doc("jpeg:QUALITY: a picture is compressed so before it is read; null: it is not."),
+    ] = None
 
 
 class MetricCard(Record, frozen=True, kw_only=True):
@@ -156,6 +177,25 @@ class Sampling(Record, frozen=True, kw_only=True):
     seed: Annotated[int, _doc("Seed of the order in which groups are taken.", ge=0)] = 0
 
 
+class DataPart(Record, frozen=True, kw_only=True):
+    """Which part or variant of the data a protocol is about."""
+
+    options: Annotated[Mapping[str, Any], _doc("Options of the reader, over the data set's.")] = {}
+    n: Annotated[
+        Count | None,
+        _doc(
+            "Samples of that part; null: as many as the data set, or any where options are given."
+        ),
+    ] = None
+
+
+class Calibration(Record, frozen=True, kw_only=True):
+    """What a decoder may learn from the truth of a few samples before anything is scored."""
+
+    samples: Annotated[int, _doc("How many: the first of the run, in the data's order.", ge=1)] = 5
+    exclude: Annotated[bool, _doc("Are they left out of the score?")] = False
+
+
 class ProtocolCard(Record, frozen=True, kw_only=True):
     """A complete, named way to run a task, as a paper or the field does."""
 
@@ -165,10 +205,17 @@ class ProtocolCard(Record, frozen=True, kw_only=True):
         str | None,
         _doc("A complete protocol of this card whose keys hold where this one is silent."),
     ] = None
+    data: Annotated[DataPart, _doc("Part or variant of the data.")] = DataPart()
     input: Annotated[InputCard, _doc("Input preparation.")] = InputCard()
     answers: Annotated[tuple[AnswerCard, ...], _doc("Answer forms accepted, best first.")] = ()
     metrics: Annotated[tuple[MetricCard, ...], _doc("Metrics computed.")] = ()
     primary: Annotated[str, _doc("The value that ranks models, named as a metric reports it.")] = ""
+    select_by: Annotated[
+        str | None, _doc("The value that best-of-p picks attempts by; null: each value by itself.")
+    ] = None
+    calibration: Annotated[
+        Calibration | None, _doc("Let the decoder calibrate itself; null: it does not.")
+    ] = None
     failure_value: Annotated[
         str,
         _doc(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from vgen_eval.engine.calibration import recall
 from vgen_eval.engine.models import Model, build_adapter, from_function
 from vgen_eval.engine.pipeline import Stop
 from vgen_eval.engine.plan import Job, Plan, Skip, make_plan
@@ -248,7 +249,8 @@ def _allowed(
 
 
 def _needs_model(job: Job, settings: Settings) -> bool:
-    return Todo(job, RunStore(job.path), retry=settings.retry_failed).needs_model
+    store = RunStore(job.path)
+    return Todo(recall(job, store) or job, store, retry=settings.retry_failed).needs_model
 
 
 def _skip(job: Job, fault: NotRunnable) -> Skip:

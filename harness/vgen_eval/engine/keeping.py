@@ -19,6 +19,7 @@ from vgen_eval.engine.scorer import score_key
 from vgen_eval.engine.tries import Call
 from vgen_eval.engine.usage import sum_usage
 from vgen_eval.errors import Undecodable
+from vgen_eval.imaging import recompress
 from vgen_eval.store.index import ResponseIndex
 from vgen_eval.store.journal import read_lines
 from vgen_eval.store.run import RunStore
@@ -68,6 +69,7 @@ class Keeper:
         """`reuse`: may answers be taken from other runs?"""
         self._form = job.codec.answer.form
         self._background = job.codec.answer.background
+        self._reencode = job.codec.answer.reencode
         self._store = store
         self._index = index if job.model.reusable else None
         self._run = self._index.name_of(store.path) if self._index is not None else ""
@@ -167,10 +169,12 @@ class Keeper:
         if packed.redacted:
             line["flags"] = list(dict.fromkeys((*line.get("flags", ()), "redacted")))
         line["answer"] = self._put(packed)
-        answer = raw
+        answer: Any = raw
         if self._form != "image" or type(raw).__name__ != "ndarray" or raw.shape[2:] != (3,):
             # the pixels of an array were just written and need not be read back
             answer = self._unpack(line["answer"], packed.data, line.get("source"))
+        elif self._reencode is not None:
+            answer = recompress(raw, self._reencode)
         if self._form == "image" and not isinstance(answer, Undecodable):
             line["answer"] = {**line["answer"], "size": list(answer.shape[:2])}
         return answer
@@ -202,14 +206,16 @@ class Keeper:
         if "file" in answer and data is None:
             return Undecodable(f"the kept answer {answer['file']} is gone or altered")
         try:
-            value = answer.get("value")
-            return unpack(
+            found = unpack(
                 self._form,
-                value=value,
+                value=answer.get("value"),
                 data=data,
                 what=source or "answer",
                 background=self._background,
             )
+            if self._form == "image" and self._reencode is not None:
+                return recompress(found, self._reencode)
+            return found
         except Undecodable as exc:
             return exc
 
@@ -237,7 +243,7 @@ class _Files:
                 done[row] = hash(score["of"]) if is_dropped else 0
         self._users: Counter[str] = Counter()
         for line in store.predictions(rows):
-            if done[rows.of(line)] != hash(score_key(line)):
+            if done[rows.of(line)] != hash(score_key(line, job.codec)):
                 names = (kept["file"] for kept in _kept_by(line))
                 outputs = store.path / "outputs"
                 self._users.update(name for name in names if (outputs / name).exists())

@@ -82,8 +82,13 @@ class Pipeline:
         on_attempt: Callable[[str], None],
         gate: Gate | None = None,
         purse: Purse | None = None,
+        scores: bool = True,
     ) -> None:
-        """`gate`: before the service that is called; `purse`: what its calls are paid from."""
+        """`gate`: before the service that is called; `purse`: what its calls are paid from.
+
+        Without `scores` answers are made and kept, and nothing else.
+        """
+        self._scores = scores
         self._job = job
         self._store = store
         self._keeper = keeper
@@ -257,7 +262,8 @@ class Pipeline:
             self._write_unscored(scored, reason, status)
 
     def _write_unscored(self, line: Line, reason: str, status: Status) -> None:
-        self._store.append_score(self._digest, unscored(line, status, reason))
+        record = unscored(line, self._job.codec, status, reason)
+        self._store.append_score(self._digest, record)
         self._on_attempt(status)
 
     # --- stage 2: generate ----------------------------------------------------------------
@@ -296,6 +302,8 @@ class Pipeline:
     def _score(self) -> None:
         for entry in self._answered:
             line, answer = self._settle(entry)
+            if not self._scores:
+                continue
             record = score_attempt(
                 self._job.task, self._job.codec, line, answer,
                 entry.prepared.sample, entry.prepared.scene,

@@ -199,7 +199,13 @@ def _open(
     ref: TaskRef, catalog: Catalog, overrides: Mapping[str, Any], settings: Settings
 ) -> Task | NotRunnable:
     try:
-        return open_task(ref, catalog, overrides=overrides, data_root=settings.data_root)
+        return open_task(
+            ref,
+            catalog,
+            overrides=overrides,
+            data_root=settings.data_root,
+            partial=bool(settings.samples),
+        )
     except NotRunnable as exc:
         return exc
     except (CardError, UsageError) as exc:
@@ -242,6 +248,7 @@ def _job(
         limit=settings.limit,
         ids=_ids_here(settings.samples, task),
     )
+    task.check_files(items)
     attempts = settings.attempts or task.protocol.attempts
     identity = {
         "task": task.identity(codec),

@@ -56,6 +56,7 @@ def prepare(job: Job, sample: Sample) -> Prepared:
         box=shown[0][1] if shown else None,
         fit=job.codec.answer.fit,
     )
+    images += _own_pictures(job.codec.decoder, scene)
     prompt = fill(job.prompt, prompt_fields(job.codec.decoder, scene)) if job.prompt else ""
     ideal = None
     if job.model.card.role == "ceiling":
@@ -74,6 +75,12 @@ def prepare(job: Job, sample: Sample) -> Prepared:
         ideal=ideal,
         encode=None if encoder is None else lambda target: encoder.encode(target, scene),
     )
+
+
+def _own_pictures(decoder: Decoder, scene: Scene) -> tuple[Image, ...]:
+    """What the model is shown beside the sample: a palette that follows from the options."""
+    own = getattr(decoder, "pictures", None)
+    return () if own is None else tuple(own(scene))
 
 
 def _describe(sample: Sample, shown: list[tuple[Image, Box]]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import msgspec
 
 from vgen_eval import cards
 from vgen_eval.cards.records import ModelCard, TaskCard
+from vgen_eval.engine.calibration import calibrate
 from vgen_eval.engine.keeping import Keeper
 from vgen_eval.engine.models import Model
 from vgen_eval.engine.naming import TaskRef
@@ -83,7 +84,7 @@ def reopen(path: Path, catalog: Catalog, *, data_root: str | None = None) -> Job
         root = data_root or record["settings"]["data_root"]
     except (KeyError, TypeError, ValueError) as exc:
         raise NotRunnable(f"{path}/run.json: damaged or of another version: {exc}") from exc
-    task = open_task(ref, catalog, overrides=overrides, data_root=root)
+    task = open_task(ref, catalog, overrides=overrides, data_root=root, partial=True)
     try:
         codec = task.codec(pair(task.protocol, model_card, form=record["answer"]))
     except Unpaired as exc:
@@ -141,6 +142,7 @@ def rescore(
     store.lock()
     started = time.monotonic()
     try:
+        job = calibrate(job, store)
         store.begin_rescore(job.score_digest)
         todo = Rescoring(job, store)
         if todo.stand:

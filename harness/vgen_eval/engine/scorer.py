@@ -18,21 +18,26 @@ from vgen_eval.types import STATUS_GROUP, Prediction, Sample, Scene, Status
 
 __all__ = ["score_attempt", "score_key", "unscored"]
 
+CALIBRATION_ONLY = "the decoder was calibrated on it, and the protocol leaves such samples out"
+
 log = logging.getLogger(__name__)
 
 
-def score_key(line: Mapping[str, Any]) -> str:
-    """Ties a score to the very prediction it was made of: status and answer."""
+def score_key(line: Mapping[str, Any], codec: Codec) -> str:
+    """Ties a score to what it was made of: status, answer, and the decoder's calibration."""
     answer = line.get("answer")
-    return f"{line['status']}:{answer['sha256'] if answer else ''}"
+    key = f"{line['status']}:{answer['sha256'] if answer else ''}"
+    if codec.calibration is None:
+        return key
+    return f"{key}:{jsonio.digest(codec.calibration['decoder'])[:12]}"
 
 
-def unscored(line: Mapping[str, Any], status: Status, reason: str) -> dict[str, Any]:
+def unscored(line: Mapping[str, Any], codec: Codec, status: Status, reason: str) -> dict[str, Any]:
     """The score line of an attempt that has no score."""
     record = {
         "sample": line["sample"],
         "attempt": line["attempt"],
-        "of": score_key(line),
+        "of": score_key(line, codec),
         "status": status,
     }
     if reason:
@@ -54,7 +59,9 @@ def score_attempt(
     prediction: Prediction | None = None
     try:
         if STATUS_GROUP[status] in ("infrastructure", "data_fault"):
-            return unscored(line, status, reason)
+            return unscored(line, codec, status, reason)
+        if _is_left_out(task, codec, line):
+            return unscored(line, codec, "no_valid_target", CALIBRATION_ONLY)
         if status == "ok":
             try:
                 if isinstance(answer, Undecodable):
@@ -62,7 +69,7 @@ def score_attempt(
                 prediction = codec.decoder.decode(answer, scene)
             except Undecodable as exc:
                 status, reason = "undecodable", clean(exc.what)
-        record = unscored(line, status, reason)
+        record = unscored(line, codec, status, reason)
         substitute = prediction is None
         if prediction is None:
             if task.failure is None:
@@ -78,11 +85,19 @@ def score_attempt(
         record["flags"] = jsonio.plain(list(dict.fromkeys(flags)), "flags")
         return record
     except NoValidTarget as exc:
-        return unscored(line, "no_valid_target", clean(exc.what))
+        return unscored(line, codec, "no_valid_target", clean(exc.what))
     # decoders and metrics are anyone's code: what they raise is this attempt's error, no more
     except (Exception, SystemExit) as exc:
         log.warning("%s: scoring failed", line["sample"], exc_info=True)
-        return unscored(line, "error", clean(f"scoring raised {type(exc).__name__}: {exc}"))
+        return unscored(line, codec, "error", clean(f"scoring raised {type(exc).__name__}: {exc}"))
+
+
+def _is_left_out(task: Task, codec: Codec, line: Mapping[str, Any]) -> bool:
+    """Was the decoder calibrated on the sample, under a protocol that scores it no more?"""
+    rule = task.protocol.calibration
+    if rule is None or not rule.exclude or codec.calibration is None:
+        return False
+    return line["sample"] in codec.calibration["samples"]
 
 
 def _measure(

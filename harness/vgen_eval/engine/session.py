@@ -12,6 +12,7 @@ import msgspec
 
 from vgen_eval.engine.adapter_life import close_adapter, load_adapter
 from vgen_eval.engine.budget import Purse
+from vgen_eval.engine.calibration import calibrate, first_samples, is_calibrated_on, recall
 from vgen_eval.engine.keeping import Keeper
 from vgen_eval.engine.limits import Gate
 from vgen_eval.engine.models import BOUNDS, HOME, Model
@@ -206,12 +207,7 @@ class Session:
         try:
             if not store.has_record():
                 store.write_record(describe_run(job, self.settings if report else self._bare))
-            todo = Todo(job, store, retry=self.settings.retry_failed)
-            reporter.job_start(job, todo.finished)
-            sitting = Sitting(device=self.settings.device)
-            if todo and not self.stop.soft.is_set():
-                sitting, fault = self._do(job, store, todo, reporter)
-            del todo  # some 8 MB at 100,000 samples, and the card needs its own
+            job, sitting, fault = self._finish(job, store, reporter)
             is_begun = store.predictions_path.exists()
             if fault is not None and not (is_begun or sitting.unfinished):
                 raise fault
@@ -244,10 +240,42 @@ class Session:
         except OSError:
             return  # not empty
 
+    def _finish(
+        self, job: Job, store: RunStore, reporter: Reporter
+    ) -> tuple[Job, Sitting, NotRunnable | None]:
+        """Makes what is left of a run, its decoder calibrated first where the protocol says so.
+
+        The job as it was scored, what that took, and why it could not go on, if so.
+        """
+        known = recall(job, store)
+        retry = self.settings.retry_failed
+        todo = Todo(known or job, store, retry=retry)
+        reporter.job_start(job, todo.finished)
+        sitting, fault = Sitting(device=self.settings.device), None
+        first = first_samples(job) if known is None else None
+        if first is not None:
+            asking = Todo(first, store)
+            if asking.needs_model and not self.stop.soft.is_set():
+                sitting, fault = self._do(first, store, asking, Silent(), scores=False)
+        while True:
+            if first is not None:
+                job = calibrate(job, store)
+                todo = Todo(job, store, retry=retry)
+            elif known is not None:
+                job = known
+            if todo and fault is None and not self.stop.soft.is_set():
+                more, fault = self._do(job, store, todo, reporter)
+                sitting = sitting.plus(more)
+            ended = fault is not None or self.stop.soft.is_set()
+            if ended or is_calibrated_on(job, store):
+                return job, sitting, fault
+            # an answer that it was calibrated on was made again
+            first, retry = job, ()
+
     def _do(
-        self, job: Job, store: RunStore, todo: Todo, reporter: Reporter
+        self, job: Job, store: RunStore, todo: Todo, reporter: Reporter, *, scores: bool = True
     ) -> tuple[Sitting, NotRunnable | None]:
-        """Makes what is left of a run: what that took, and why it could not go on, if so."""
+        """Makes what a todo lists: what that took, and why it could not go on, if so."""
         adapter: Adapter | None = None
         pipeline: Pipeline | None = None
         fault: NotRunnable | None = None
@@ -263,6 +291,7 @@ class Session:
                 on_attempt=lambda status: reporter.attempt(job, status),
                 gate=None if adapter is None else self._gate(job, adapter),
                 purse=self._purse(job),
+                scores=scores,
             )
             pipeline.run(todo, adapter)
         except NotRunnable as exc:

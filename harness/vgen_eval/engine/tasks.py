@@ -63,6 +63,8 @@ class Codec(msgspec.Struct, frozen=True, kw_only=True):
     encoder: Encoder | None
     info: Mapping[str, Any]
     """Qualified names, versions and options, for identities and the result card."""
+    calibration: Mapping[str, Any] | None = None
+    """What the decoder was calibrated to, and on which samples; None: it was not."""
 
 
 class Task:
@@ -81,7 +83,10 @@ class Task:
         self._home = HOME if ref.distribution == LOCAL else ref.distribution
         self._codecs: dict[str, Codec] = {}
         self.metrics = tuple(self._metric(card) for card in protocol.metrics)
-        self.primary = self._primary()
+        self.primary = self._value("primary", protocol.primary)
+        self.selector = (
+            None if protocol.select_by is None else self._value("select_by", protocol.select_by)
+        )
         self.failure, self.failure_info = self._failure()
         self.fingerprint = _foreign(f"dataset '{reader.qualified}'", dataset.fingerprint)
 
@@ -104,7 +109,7 @@ class Task:
         prefix = f"{card.label}." if card.label else ""
         return NamedMetric(card.label or card.name, prefix, metric, info)
 
-    def _primary(self) -> Value:
+    def _value(self, key: str, name: str) -> Value:
         values: dict[str, Value] = {}
         keys: set[str] = set()
         for metric in self.metrics:
@@ -114,12 +119,9 @@ class Task:
                     self._fault(f"two metrics report '{value.name}': give one of them a label")
                 values[value.name] = value
             keys |= own
-        if self.protocol.primary not in values:
-            self._fault(
-                f"primary '{self.protocol.primary}' is no value of its metrics."
-                f"{nearest(self.protocol.primary, values)}"
-            )
-        return values[self.protocol.primary]
+        if name not in values:
+            self._fault(f"{key} '{name}' is no value of its metrics.{nearest(name, values)}")
+        return values[name]
 
     def _fault(self, message: str) -> NoReturn:
         path = f"protocols.{self.ref.protocol}"
@@ -175,6 +177,19 @@ class Task:
             return answer.encoder_options
         return answer.options
 
+    def check_files(self, items: Sequence[Item]) -> None:
+        """MissingData, with the first of them, when files of these samples are not there."""
+        look = getattr(self.dataset, "look", None)
+        if look is None:
+            return
+        problems = _foreign(f"dataset '{self.reader['name']}'", lambda: look(items))
+        if problems:
+            more = "" if len(problems) == 1 else f" and {len(problems) - 1:,} more"
+            raise MissingData(
+                f"{self.ref.name}: {problems[0]}{more}: files of {len(items):,} samples are wanted",
+                cure=f"vgen-eval data verify {self.ref.name}",
+            )
+
     def identity(self, codec: Codec) -> dict[str, Any]:
         """All of the task that can change a request, an answer or a score."""
         card = cards.identity(self.ref.card)
@@ -198,27 +213,48 @@ class Task:
                 "failure": self.failure_info,
                 "metrics": [[metric.key, metric.info] for metric in self.metrics],
                 "primary": self.protocol.primary,
+                **self._reading(codec.answer),
             }
         )[:16]
 
+    def _reading(self, answer: AnswerCard) -> dict[str, Any]:
+        """What else of the protocol changes how an answer is read, where it is not the default."""
+        protocol, shown = cards.identity(self.protocol), cards.identity(answer)
+        parts = {key: protocol[key] for key in ("data", "calibration") if key in protocol}
+        return parts | {k: shown[k] for k in ("fit", "background", "reencode") if k in shown}
+
 
 def open_task(
-    ref: TaskRef, catalog: Catalog, *, overrides: Mapping[str, Any], data_root: str | None
+    ref: TaskRef,
+    catalog: Catalog,
+    *,
+    overrides: Mapping[str, Any],
+    data_root: str | None,
+    partial: bool = False,
 ) -> Task:
-    """The task with its data set open; NotRunnable when the data or a plugin is missing."""
+    """The task with its data set open; NotRunnable when the data or a plugin is missing.
+
+    `partial`: samples are named one by one, so that the others need not be there.
+    """
     protocol = cards.protocol(ref.card, ref.protocol)
     if overrides:
         protocol = cards.override(protocol, overrides)
     home = HOME if ref.distribution == LOCAL else ref.distribution
     reader = catalog.component("dataset", ref.card.dataset.reader, home=home)
-    options = cards.convert(
-        reader.obj.Options, ref.card.dataset.options, file=ref.name, path="dataset.options"
-    )
+    given, data = {**ref.card.dataset.options, **protocol.data.options}, protocol.data
+    options = cards.convert(reader.obj.Options, given, file=ref.name, path="dataset.options")
     root = open_root(ref.card.dataset.root, data_root)
     what = f"dataset '{reader.qualified}'"
     dataset: Dataset = _foreign(what, lambda: reader.obj(options, root=root, folder=ref.folder))
     items = _foreign(what, dataset.index)
-    _check_index(ref, items)
+    _check_ids(ref, items)
+    expected = data.n if data.options else ref.card.dataset.n
+    if expected is not None and len(items) != expected and not partial:
+        raise MissingData(
+            f"{ref.name}: {expected:,} samples expected, {len(items):,} found",
+            cure="complete the data, or use the release that the card names "
+            f"(vgen-eval data verify {ref.name}); --samples runs what is there",
+        )
     return Task(ref, protocol, dataset, items, catalog, reader)
 
 
@@ -251,7 +287,7 @@ def open_root(below: str | None, data_root: str | None) -> Path | None:
     return root
 
 
-def _check_index(ref: TaskRef, items: Sequence[Item]) -> None:
+def _check_ids(ref: TaskRef, items: Sequence[Item]) -> None:
     seen: set[str] = set()
     for item in items:
         if not isinstance(item.id, str):
@@ -267,9 +303,3 @@ def _check_index(ref: TaskRef, items: Sequence[Item]) -> None:
         if item.id in seen:
             raise NotRunnable(f"{ref.name}: two samples have the id '{item.id}'")
         seen.add(item.id)
-    expected = ref.card.dataset.n
-    if expected is not None and len(items) != expected:
-        raise MissingData(
-            f"{ref.name}: {expected} samples expected, {len(items)} found",
-            cure="complete the data, or use the release that the card names",
-        )

@@ -54,7 +54,7 @@ class Todo:
             if row < 0:
                 continue
             self._offsets[row] = offset
-            is_scored = scored[row] == _hash(line)
+            is_scored = scored[row] == hash(score_key(line, self._job.codec))
             again = is_scored and self._undecodable[row] and "undecodable" in retry
             self._states[row] = GENERATE if again else self._state(line, retry, scored=is_scored)
 
@@ -149,7 +149,3 @@ class Rescoring(Todo):
         for record in kept:
             self._store.append_score(digest, dict(record))
         self.stand = len(kept)
-
-
-def _hash(line: Mapping[str, Any]) -> int:
-    return hash(score_key(line))

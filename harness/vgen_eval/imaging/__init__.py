@@ -12,6 +12,7 @@ from vgen_eval.imaging.labels import decode_labels
 from vgen_eval.imaging.limits import MAX_BYTES, MAX_PIXELS, MAX_UNPACKED, read_bytes
 from vgen_eval.imaging.masks import decode_mask, to_bool
 from vgen_eval.imaging.normals import decode_normals
+from vgen_eval.imaging.recompress import recompress
 from vgen_eval.imaging.resize import Kind, resize
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "prepare_image",
     "read_bytes",
     "read_image",
+    "recompress",
     "resize",
     "squeeze",
     "to_bool",

@@ -44,6 +44,16 @@ class Sitting(msgspec.Struct, frozen=True, kw_only=True):
     unfinished: tuple[Tries, ...] = ()
     """Tries of attempts that were then not made."""
 
+    def plus(self, other: Sitting) -> Sitting:
+        """Both, one after the other."""
+        return msgspec.structs.replace(
+            self,
+            endpoint=other.endpoint or self.endpoint,
+            calls=self.calls + other.calls,
+            calling_s=self.calling_s + other.calling_s,
+            unfinished=self.unfinished + other.unfinished,
+        )
+
 
 def describe_run(job: Job, settings: Settings) -> dict[str, Any]:
     """run.json: what was asked, in full, so that the run can be understood and re-scored alone."""
@@ -142,7 +152,13 @@ def _protocol_info(job: Job) -> dict[str, Any]:
         "prompt_text": job.prompt,
         "choices": list(job.codec.answer.choices),
         "input": msgspec.to_builtins(protocol.input),
-        "answer": {"fit": job.codec.answer.fit, "background": list(job.codec.answer.background)},
+        "data": msgspec.to_builtins(protocol.data),
+        "answer": {
+            "fit": job.codec.answer.fit,
+            "background": list(job.codec.answer.background),
+            "reencode": job.codec.answer.reencode,
+        },
+        "calibration": _calibration(job),
         "decoder": job.codec.info["decoder"],
         "encoder": job.codec.info["encoder"],
         "metrics": {metric.key: metric.info for metric in job.task.metrics},
@@ -152,6 +168,12 @@ def _protocol_info(job: Job) -> dict[str, Any]:
         "sampling": msgspec.to_builtins(protocol.sampling),
         "score_digest": job.score_digest,
     }
+
+
+def _calibration(job: Job) -> Mapping[str, Any] | None:
+    """On which samples the decoder was calibrated, and to what."""
+    found = job.codec.calibration
+    return found and {"samples": found["samples"], "decoder": found["decoder"]}
 
 
 def _model_info(job: Job) -> dict[str, Any]:

@@ -166,10 +166,11 @@ class _Summary:
         """Best of the first p attempts by the truth: an upper bound, and named so."""
         selection = f"best_of_{first}"
         rows = self._rows(samples, range(first))
-        guide = value if value.aggregation == "mean" else self._guide()
+        by_itself = value.aggregation == "mean" and self.job.task.selector is None
+        guide = value if by_itself else self._guide()
         none = Interval(clusters=0, reason="no value")
         if guide is None:
-            reason = "the primary has no per-sample value to pick attempts by"
+            reason = f"{self._picker.name} has no per-sample value to pick attempts by"
             return self._score(value, subset, selection, None, 0, None, none, reason)
         picks = self._picks(guide, rows, self.scored)
         answered_picks = self._picks(guide, rows, self.table.state == ANSWERED)
@@ -185,10 +186,15 @@ class _Summary:
                 interval = self.table.pooled_interval(value, column, self.groups[picks])
         return self._score(value, subset, selection, number, n, answered, interval, None)
 
+    @property
+    def _picker(self) -> Value:
+        """What the protocol picks attempts by where a value cannot: select_by, or the primary."""
+        return self.job.task.selector or self.job.task.primary
+
     def _guide(self) -> Value | None:
-        """The value whose per-sample numbers pick the attempt: the protocol's primary."""
-        primary = self.job.task.primary
-        return primary if np.isfinite(self.table.values[primary.of]).any() else None
+        """The picker, if it has per-sample numbers."""
+        picker = self._picker
+        return picker if np.isfinite(self.table.values[picker.of]).any() else None
 
     def _picks(self, guide: Value, rows: Ints, usable: NDArray[np.bool_]) -> Ints:
         """The row of each sample's best usable attempt; the earlier one on ties."""

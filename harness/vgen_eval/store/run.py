@@ -4,6 +4,7 @@ run.json            what was asked
 predictions.jsonl   one line a finished attempt, append-only
 outputs/            raw answers, files named by sha256
 scores/<digest>.jsonl    what the answers came to under one protocol; derived
+scores/<digest>.calibration.json   what their decoder learned of the first samples, if it did
 result_card.json, .md    derived
 """
 
@@ -206,6 +207,10 @@ class RunStore:
     def scores_path(self, digest: str) -> Path:
         """The scores under one protocol digest."""
         return self.path / "scores" / f"{digest}.jsonl"
+
+    def calibration_path(self, digest: str) -> Path:
+        """What the decoder was calibrated to for these scores."""
+        return self.path / "scores" / f"{digest}.calibration.json"
 
     def append_score(self, digest: str, line: dict[str, Any]) -> None:
         """Writes the score line of an attempt."""

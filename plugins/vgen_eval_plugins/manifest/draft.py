@@ -11,7 +11,7 @@ from vgen_eval.drafts import Draft, DraftRequest
 from vgen_eval.errors import Undecodable, UsageError, nearest
 from vgen_eval.imaging import read_bytes
 
-from vgen_eval_plugins.manifest.files import Folder
+from vgen_eval_plugins.files import Folder
 from vgen_eval_plugins.manifest.finding import (
     ARRAYS,
     PICTURES,

@@ -13,8 +13,8 @@ from vgen_eval.errors import Undecodable, UsageError
 from vgen_eval.imaging import decode_labels
 
 from vgen_eval_plugins.colours import as_rgb
+from vgen_eval_plugins.files import Folder
 from vgen_eval_plugins.manifest.draft import LOOKED_AT, Paired, find_pairs, read_file
-from vgen_eval_plugins.manifest.files import Folder
 from vgen_eval_plugins.manifest.palette import make_palette
 from vgen_eval_plugins.manifest.tables import read_classes
 from vgen_eval_plugins.semantic.labels import LabelClass

@@ -10,8 +10,8 @@ from vgen_eval.drafts import Draft, DraftRequest
 from vgen_eval.errors import Undecodable, UsageError
 from vgen_eval.imaging import decode_depth, decode_normals
 
+from vgen_eval_plugins.files import Folder
 from vgen_eval_plugins.manifest.draft import Paired, find_pairs, look_at
-from vgen_eval_plugins.manifest.files import Folder
 from vgen_eval_plugins.normals.frames import ALIASES, HOUSE, parse_frame, to_house
 from vgen_eval_plugins.normals.native_map import describe_axes
 from vgen_eval_plugins.normals.vectors import away_fraction, normalise

@@ -9,8 +9,8 @@ from typing import Any
 from vgen_eval.drafts import Draft, DraftRequest
 from vgen_eval.errors import UsageError
 
+from vgen_eval_plugins.files import Folder
 from vgen_eval_plugins.manifest.draft import find_both, find_images
-from vgen_eval_plugins.manifest.files import Folder
 from vgen_eval_plugins.manifest.finding import Found, key_of, words_of
 from vgen_eval_plugins.manifest.tables import Table, read_table
 

@@ -11,7 +11,7 @@ import msgspec
 from vgen_eval.errors import UsageError, nearest
 from vgen_eval.paths import confined
 
-from vgen_eval_plugins.manifest.files import Folder
+from vgen_eval_plugins.files import Folder
 
 __all__ = [
     "ARRAYS",

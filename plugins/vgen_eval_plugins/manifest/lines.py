@@ -10,7 +10,7 @@ from typing import Annotated, Any, get_args
 import msgspec
 from vgen_eval.errors import CardError, Problem, nearest
 
-from vgen_eval_plugins.manifest.files import Folder
+from vgen_eval_plugins.files import Folder
 from vgen_eval_plugins.manifest.options import Target
 
 __all__ = ["PATHS", "TARGETS", "Line", "keys_twice", "read_lines"]

@@ -16,9 +16,9 @@ from vgen_eval.errors import BadSample, MissingData, Problem, Undecodable
 from vgen_eval.imaging import Image, decode_image, load_exr_library, read_bytes
 from vgen_eval.types import Item, Sample
 
+from vgen_eval_plugins.files import File, Folder
+from vgen_eval_plugins.fingerprint import digest_files
 from vgen_eval_plugins.manifest import options as read_as
-from vgen_eval_plugins.manifest.files import File, Folder
-from vgen_eval_plugins.manifest.fingerprint import digest_files
 from vgen_eval_plugins.manifest.lines import Line, read_lines
 from vgen_eval_plugins.manifest.truths import leave_open, read_truth, read_valid
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import PurePosixPath
 
-from vgen_eval_plugins.manifest.files import Folder
+from vgen_eval_plugins.files import Folder
 from vgen_eval_plugins.manifest.finding import (
     ARRAYS,
     PICTURES,

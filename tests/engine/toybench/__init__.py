@@ -27,6 +27,7 @@ def vgen_decoders() -> Mapping[str, str]:
         "fixed": f"{_PARTS}:Fixed",
         "anything": f"{_PARTS}:Anything",
         "shifted": f"{_PARTS}:Shifted",
+        "tuned": f"{_PARTS}:Tuned",
         "grid": f"{_PARTS}:Grid",
     }
 

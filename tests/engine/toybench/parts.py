@@ -30,6 +30,8 @@ from vgen_eval import (
     Undecodable,
     Value,
 )
+from vgen_eval.errors import Problem
+from vgen_eval.types import Example
 
 
 def picture_of(number: int) -> Image:
@@ -56,6 +58,7 @@ class Numbers:
         bad: tuple[str, ...] = ()
         no_target: tuple[str, ...] = ()
         lose: tuple[str, ...] = ()
+        gone: tuple[str, ...] = ()
 
     def __init__(self, options: Options, *, root: Path | None, folder: Path) -> None:
         self.options = options
@@ -66,6 +69,10 @@ class Numbers:
             Item(id=name, group=f"g{at // self.options.per_group}", tags=self._tags(at))
             for at, name in enumerate(self.ids)
         ]
+
+    def look(self, items: Sequence[Item]) -> Sequence[Problem]:
+        gone = [item.id for item in items if item.id in self.options.gone]
+        return [Problem("no such file", file=f"{name}.png", path=name) for name in gone]
 
     def _tags(self, at: int) -> Mapping[str, str]:
         return {"parity": "odd" if at % 2 else "even", "all_alike": "yes"}
@@ -173,6 +180,17 @@ class Shifted(Number):
     def decode(self, answer: Any, scene: Scene) -> Prediction:
         found = super().decode(answer, scene)
         return Prediction(value=found.value - self.options.shift)
+
+
+class Tuned(Shifted):
+    """Text that is off by what the truth of some samples shows; they are all looked at."""
+
+    def calibrate(self, examples: Sequence[Example]) -> Mapping[str, Any]:
+        gaps = [int(self.decode(e.answer, e.scene).value) - e.target for e in examples]
+        return {"shift": round(statistics.mean(gaps)) if gaps else 0, "of": len(examples)}
+
+    def calibrated(self, record: Mapping[str, Any]) -> Tuned:
+        return Tuned(Shifted.Options(record["shift"]))
 
 
 class ShiftedEncoder(NumberEncoder):

@@ -1,4 +1,4 @@
-"""Files that a manifest names: below their folder, there, and fast to find by the ten thousand."""
+"""Files of a data set: below their folder, there, and fast to find by the ten thousand."""
 
 from __future__ import annotations
 

@@ -56,8 +56,9 @@ def prepare(job: Job, sample: Sample) -> Prepared:
         box=shown[0][1] if shown else None,
         fit=job.codec.answer.fit,
     )
-    images += _own_pictures(job.codec.decoder, scene)
-    prompt = fill(job.prompt, prompt_fields(job.codec.decoder, scene)) if job.prompt else ""
+    shows = job.task.codec(job.codec.answer).decoder  # a calibration changes no request
+    images += _own_pictures(shows, scene)
+    prompt = fill(job.prompt, prompt_fields(shows, scene)) if job.prompt else ""
     ideal = None
     if job.model.card.role == "ceiling":
         assert job.codec.encoder is not None

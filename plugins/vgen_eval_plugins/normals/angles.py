@@ -42,7 +42,7 @@ class Angles(msgspec.Struct, frozen=True, eq=False):
 
     pixels: int
     opened: int
-    """Pixels that the prediction leaves open: 90 degrees each."""
+    """Pixels that the prediction leaves open: 90 degrees each, or dropped."""
     total: float
     squares: float
     median: float
@@ -54,9 +54,16 @@ class Angles(msgspec.Struct, frozen=True, eq=False):
 
 
 def compare(
-    pred: NDArray[Any], target: NDArray[Any], valid: Any, *, limits: Sequence[float]
+    pred: NDArray[Any],
+    target: NDArray[Any],
+    valid: Any,
+    *,
+    limits: Sequence[float],
+    drop: bool = False,
 ) -> Angles:
     """Angles of `pred` to `target`, both (H, W, 3), where the target is known.
+
+    `drop`: pixels that the prediction leaves open are counted in `opened` and in nothing else.
 
     The angle of unit vectors p, t is 2 asin(|p - t| / 2): the arc cosine of their dot product
     without its loss of digits near 0 and without its NaN just above 1. Limits are compared with
@@ -74,10 +81,10 @@ def compare(
     for top in range(0, height, rows):
         part = slice(top, top + rows)
         known = None if valid is None else valid[part]
-        square, loose = _squared_distances(pred[part], target[part], known)
+        square, loose = _squared_distances(pred[part], target[part], known, drop=drop)
+        opened += loose
         if not square.size:
             continue
-        opened += loose
         for at, chord in enumerate(chords):
             within[at] += int(np.count_nonzero(square < chord))
         found = angles[pixels : pixels + square.size]
@@ -99,7 +106,9 @@ def compare(
     )
 
 
-def _squared_distances(pred: NDArray[Any], target: NDArray[Any], valid: Any) -> tuple[Plane, int]:
+def _squared_distances(
+    pred: NDArray[Any], target: NDArray[Any], valid: Any, *, drop: bool
+) -> tuple[Plane, int]:
     """|p - t|^2 at length 1, of the valid pixels (n,), and how many of them `pred` leaves open.
 
     From the vectors as they are: (|p - t|^2 - (|p| - |t|)^2) / (|p| |t|), 0 for equal ones.
@@ -123,7 +132,9 @@ def _squared_distances(pred: NDArray[Any], target: NDArray[Any], valid: Any) -> 
     square = square.ravel() if known.all() else square[known]
     closed = square <= MOST
     loose = square.size - int(np.count_nonzero(closed))
-    if loose:
+    if loose and drop:
+        square = square[closed]
+    elif loose:
         square[~closed] = RIGHT_ANGLE
     return square, loose
 

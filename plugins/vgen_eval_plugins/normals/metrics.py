@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 import numpy as np
@@ -48,11 +48,12 @@ class AngularError(SumMetric):
     `mean`, `median`, `rmse` and `within_*` are of one picture and then averaged, as arXiv
     2605.04566 and Marigold do it; `pooled_*` are over the pixels of all pictures, as DSINE and
     Lotus do it. A pixel that the prediction leaves open counts as 90 degrees and as within no
-    limit; `open` is the share of such pixels. The pooled median comes from bins of 0.1 degree and
-    is within 0.1 of the exact one.
+    limit; `open` is the share of such pixels. Under `short: drop`, which is what all that public
+    code does, such a pixel is left out, unless a picture has fewer than `min_valid` others. The
+    pooled median comes from bins of 0.1 degree and is within 0.1 of the exact one.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     measures: ClassVar[str] = "normals"
     values: ClassVar[tuple[Value, ...]] = (
         *(_value(name, pooled=False) for name in ("mean", "median", "rmse", *LIMITS)),
@@ -71,6 +72,10 @@ class AngularError(SumMetric):
                 description="Pictures of fewer pixels with a known truth are left out.", ge=1
             ),
         ] = 1
+        short: Annotated[
+            Literal["right_angle", "drop"],
+            msgspec.Meta(description="Pixels that an answer leaves open: 90 degrees, or left out."),
+        ] = "right_angle"
 
     def update(self, pred: Any, target: Any, valid: Any) -> Statistics:
         """Sums over the picture's pixels, and its own values; `pred` and `target` (H, W, 3).
@@ -86,10 +91,14 @@ class AngularError(SumMetric):
                 f"pred {found.shape}, target {truth.shape} and valid "
                 f"{None if valid is None else np.shape(valid)} do not fit one another"
             )
-        angles = compare(found, truth, valid, limits=tuple(LIMITS.values()))
-        if angles.pixels < max(1, self.options.min_valid):
+        limits, least = tuple(LIMITS.values()), max(1, self.options.min_valid)
+        angles = compare(found, truth, valid, limits=limits, drop=self.options.short == "drop")
+        known = angles.pixels + (angles.opened if self.options.short == "drop" else 0)
+        if angles.pixels < least <= known:  # who answers next to nothing is not let off
+            angles = compare(found, truth, valid, limits=limits)
+        if known < least:
             raise NoValidTarget(
-                f"{angles.pixels} pixels of the normals have a known truth, "
+                f"{known} pixels of the normals have a known truth, "
                 f"{self.options.min_valid} are wanted"
             )
         n = angles.pixels
@@ -101,6 +110,7 @@ class AngularError(SumMetric):
             "rmse": math.sqrt(angles.squares / n),
             **{name: count / n for name, count in within.items()},
             "pixels": n,
+            "known": known,
             "open": angles.opened,
             "sum": angles.total,
             "squares": angles.squares,
@@ -118,7 +128,7 @@ class AngularError(SumMetric):
         each = {name: statistics[name] / n for name in ("mean", "median", "rmse", *LIMITS)}
         return {
             **each,
-            "open": statistics["open"] / pixels,
+            "open": statistics["open"] / statistics["known"],
             "pooled_mean": statistics["sum"] / pixels,
             "pooled_median": median_of_bins(
                 np.asarray(statistics["bins"]), exact=statistics["exact"]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from vgen_eval.errors import Undecodable
-from vgen_eval.types import NoOptions, Prediction, Scene
+from vgen_eval.types import Example, NoOptions, Prediction, Scene
 
+from vgen_eval_plugins.normals.calibration import Conventions, calibrate_frame
 from vgen_eval_plugins.normals.frames import Frame, parse_frame, to_house
 from vgen_eval_plugins.normals.vectors import (
     FACING,
@@ -43,6 +44,12 @@ class NormalMap:
                 "or opengl (right up toward), opencv (right down away), dsine (left up toward)."
             ),
         ] = "opengl"
+        conventions: Annotated[
+            Conventions,
+            msgspec.Meta(
+                description="Frames to choose from in a calibration: 48, or 24 rotations."
+            ),
+        ] = "all"
 
         def __post_init__(self) -> None:
             parse_frame(self.frame)
@@ -54,6 +61,16 @@ class NormalMap:
     def fields(self, scene: Scene) -> Mapping[str, str]:  # noqa: ARG002
         """{normal_axes}: "x right, y up, z toward the camera"."""
         return {"normal_axes": describe_axes(self.frame)}
+
+    def calibrate(self, examples: Sequence[Example]) -> Mapping[str, Any]:
+        """The frame that fits the examples best, and how well."""
+        return calibrate_frame(
+            self.decode, examples, frame=self.options.frame, conventions=self.options.conventions
+        )
+
+    def calibrated(self, record: Mapping[str, Any]) -> NormalMap:
+        """The decoder of that frame."""
+        return NormalMap(msgspec.structs.replace(self.options, frame=record["frame"]))
 
     def decode(self, answer: Any, scene: Scene) -> Prediction:
         """float32 (H, W, 3) at `scene.size` from floats (H, W, 3) or (3, H, W) of any length.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
 import cv2
@@ -10,8 +10,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from vgen_eval.imaging import resize
-from vgen_eval.types import Prediction, Scene
+from vgen_eval.types import Example, Prediction, Scene
 
+from vgen_eval_plugins.normals.calibration import Conventions, calibrate_frame
 from vgen_eval_plugins.normals.colours import describe_channels, describe_colours
 from vgen_eval_plugins.normals.frames import Frame, parse_frame
 from vgen_eval_plugins.normals.vectors import FACING_AWAY, Normals
@@ -33,8 +34,9 @@ class RgbNormals:
     """Picture -> normals: bilinear to the original's size, n = 2 v / 255 - 1, length 1.
 
     A colour whose vector is shorter than `min_length` says nothing: its pixel is left open. Grey
-    is such a colour. Source: the reading of arXiv 2605.04566 (section 3), its search for the best
-    of 48 frames left out: the frame is declared, and the prompt says which colours it has.
+    is such a colour. The frame is declared, and the prompt says which colours it has; under a
+    protocol with a `calibration` it is the one of 48 that fits the first samples best. Source:
+    arXiv 2605.04566 (section 3) and its public code.
     """
 
     version: ClassVar[int] = 1
@@ -54,6 +56,12 @@ class RgbNormals:
             float,
             msgspec.Meta(description="Vectors shorter than this are left open.", ge=0, le=1),
         ] = 0.5
+        conventions: Annotated[
+            Conventions,
+            msgspec.Meta(
+                description="Frames to choose from in a calibration: 48, or 24 rotations."
+            ),
+        ] = "all"
 
         def __post_init__(self) -> None:
             parse_frame(self.frame)
@@ -68,6 +76,16 @@ class RgbNormals:
             "normal_colours": describe_colours(self.frame),
             "normal_channels": describe_channels(self.frame),
         }
+
+    def calibrate(self, examples: Sequence[Example]) -> Mapping[str, Any]:
+        """The frame that fits the examples best, and how well."""
+        return calibrate_frame(
+            self.decode, examples, frame=self.options.frame, conventions=self.options.conventions
+        )
+
+    def calibrated(self, record: Mapping[str, Any]) -> RgbNormals:
+        """The decoder of that frame."""
+        return RgbNormals(msgspec.structs.replace(self.options, frame=record["frame"]))
 
     def decode(self, answer: Any, scene: Scene) -> Prediction:
         """float32 (H, W, 3) at `scene.size` from uint8 (H, W, 3) RGB; Undecodable otherwise."""

@@ -1,0 +1,169 @@
+"""NYU Depth v2: the 654 labelled test pictures, in the official file or in two re-exports."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Protocol
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+from vgen_eval.errors import BadSample, MissingData, Problem, Undecodable
+from vgen_eval.imaging import Image
+from vgen_eval.types import Item, Sample
+
+from vgen_eval_plugins.datasets.release import Release
+from vgen_eval_plugins.normals.frames import to_house
+
+__all__ = ["Layout", "NYUv2"]
+
+SPECKS_M = 1e-3
+"""Depth up to this is none: the sensor writes 0 where it saw nothing."""
+
+
+class Layout(Protocol):
+    """One way in which the data set lies on disk."""
+
+    def index(self) -> Mapping[str, Mapping[str, str]]:
+        """id -> tags, in the release's order; MissingData when what it hangs on is not there."""
+        ...
+
+    def files(self, name: str) -> Sequence[str]:
+        """The files of a sample, below the root."""
+        ...
+
+    def picture(self, name: str) -> NDArray[np.uint8]:
+        """uint8 (H, W, 3)."""
+        ...
+
+    def truth(self, name: str) -> NDArray[np.float32]:
+        """Metres (H, W), or normals (H, W, 3) left, up, toward; NaN where there is none."""
+        ...
+
+
+class NYUv2:
+    """Depth or normals of indoor scenes, 480 x 640.
+
+    Layouts, recognised by what lies in the folder:
+
+    - mat: `nyu_depth_v2_labeled.mat` with `splits.mat`, and for normals `normals_gt/nm_NNNNNN.mat`
+      (Ladicky's, as MarrRevisited distributes them); official.
+    - flat: `images/`, `depth/`, `normals/`, `normals_mask/`, files NNNN by place in the test split
+      (arXiv 2605.04566's extraction).
+    - png: `test/<scene>/{rgb,depth,filled}_NNNN.png`, 16 bits, millimetres (Marigold's re-export).
+    - dsine: `dsine_eval/nyuv2/test/NNNNNN_{img,normal}.png` (or `_normal.npy`), normals alone,
+      of another origin than Ladicky's: their numbers are not comparable.
+
+    Both kinds of normals have red to the left, green up and blue toward the camera.
+    """
+
+    version: ClassVar[int] = 1
+
+    class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+        """What is asked of the pictures."""
+
+        target: Annotated[
+            Literal["depth", "normals"], msgspec.Meta(description="What the truth is.")
+        ] = "depth"
+        depth_field: Annotated[
+            Literal["filled", "raw"],
+            msgspec.Meta(description="In-painted depth, or what the sensor measured."),
+        ] = "filled"
+        layout: Annotated[
+            Literal["auto", "mat", "flat", "png", "dsine"],
+            msgspec.Meta(description="How the files lie; auto: as they are found."),
+        ] = "auto"
+
+        def __post_init__(self) -> None:
+            if self.layout == "dsine" and self.target == "depth":
+                raise ValueError("layout dsine holds normals, no depth")
+            if self.layout == "png" and self.target == "normals":
+                raise ValueError("layout png holds depth, no normals")
+
+    def __init__(self, options: Options, *, root: Path | None, folder: Path) -> None:  # noqa: ARG002
+        self.options = options
+        self._release = Release(root, title="NYU Depth v2")
+
+    def index(self) -> Sequence[Item]:
+        """The test split; MissingData, with what was looked for, when no layout is found."""
+        return [Item(id=name, group=name, tags=tags) for name, tags in self._index.items()]
+
+    def load(self, item: Item) -> Sample:
+        """The picture and its truth; BadSample, naming the file, when one is faulty."""
+        if item.id not in self._index:
+            raise BadSample(f"{self._release.root}: no sample '{item.id}'")
+        try:
+            picture, truth = self._layout.picture(item.id), self._layout.truth(item.id)
+        except Undecodable as exc:
+            raise BadSample(f"{self._release.root}: {exc.what}") from exc
+        if picture.shape[:2] != truth.shape[:2]:
+            raise BadSample(
+                f"{item.id}: the picture is {picture.shape[1]}x{picture.shape[0]}, its "
+                f"{self.options.target} {truth.shape[1]}x{truth.shape[0]}"
+            )
+        if self.options.target == "normals":
+            truth = to_house(truth, "left up toward")
+            valid = np.isfinite(truth[..., 0])
+        else:
+            truth = np.where(truth > SPECKS_M, truth, np.float32(np.nan))
+            valid = np.isfinite(truth)
+        return Sample(
+            id=item.id,
+            group=item.group,
+            images=(Image(picture),),
+            target=truth,
+            valid=None if valid.all() else valid,
+            tags=item.tags,
+        )
+
+    def look(self, items: Sequence[Item]) -> list[Problem]:
+        """Files of these samples that are missing or empty."""
+        return self._release.look({item.id: self._layout.files(item.id) for item in items})
+
+    def verify(self, items: Sequence[Item]) -> list[Problem]:
+        """Every fault that loading these samples shows."""
+        return self._release.verify(items, self.load)
+
+    def fingerprint(self) -> str:
+        """sha256 over the ids and what marks the files."""
+        names = dict.fromkeys(f for name in self._index for f in self._layout.files(name))
+        told = "\n".join([*self._index, self._release.fingerprint(names)])
+        return hashlib.sha256(told.encode()).hexdigest()
+
+    @cached_property
+    def _index(self) -> Mapping[str, Mapping[str, str]]:
+        return self._layout.index()
+
+    @cached_property
+    def _layout(self) -> Layout:
+        from vgen_eval_plugins.datasets.nyuv2_files import DsineFiles, FlatFiles, PngFiles
+        from vgen_eval_plugins.datasets.nyuv2_mat import FILE, MatFiles
+
+        is_normals = self.options.target == "normals"
+        marks: dict[str, str] = {
+            "mat": FILE,
+            "flat": "images",
+            "png": "test",
+            "dsine": DsineFiles.ROOT,
+        }
+        marks.pop("png" if is_normals else "dsine")
+        if self.options.layout == "auto":
+            found = [name for name, mark in marks.items() if self._release.has(mark)]
+        else:
+            found = [self.options.layout]
+        if not found:
+            raise MissingData(
+                f"{self._release.title}: {self._release.root} holds none of "
+                f"{', '.join(marks.values())}",
+                cure="vgen-eval data list says where the files come from and how they lie",
+            )
+        if found[0] == "dsine":
+            return DsineFiles(self._release)
+        if found[0] == "png":
+            return PngFiles(self._release, self.options.depth_field)
+        build: Any = MatFiles if found[0] == "mat" else FlatFiles
+        made: Layout = build(self._release, self.options.target, self.options.depth_field)
+        return made

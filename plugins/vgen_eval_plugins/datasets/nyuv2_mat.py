@@ -1,0 +1,129 @@
+"""NYU Depth v2 as its makers publish it: one HDF5 file, the split and Ladicky's normals beside."""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from vgen_eval.errors import BadSample, MissingData, MissingExtra
+
+from vgen_eval_plugins.datasets.release import Release
+
+__all__ = ["FILE", "MatFiles"]
+
+FILE = "nyu_depth_v2_labeled.mat"
+SPLITS = "splits.mat"
+SMALL = 1 << 26
+"""Bytes that a MATLAB 5 file of the release may have."""
+
+
+def read_matlab(data: bytes, *names: str, what: str) -> list[NDArray[Any]]:
+    """Arrays of a MATLAB 5 file; ValueError, naming the file, when it holds them not."""
+    import scipy.io
+
+    try:
+        found = scipy.io.loadmat(io.BytesIO(data), variable_names=names)
+    except Exception as exc:  # its reader has errors of many kinds
+        raise ValueError(f"{what} is no MATLAB 5 file: {exc}") from exc
+    missing = [name for name in names if name not in found]
+    if missing:
+        raise ValueError(f"{what} holds no '{missing[0]}'")
+    return [np.asarray(found[name]) for name in names]
+
+
+class MatFiles:
+    """`nyu_depth_v2_labeled.mat`; arrays lie transposed in it, as MATLAB writes them."""
+
+    def __init__(self, release: Release, target: str, depth_field: str) -> None:
+        self._release = release
+        self._target = target
+        self._field = "depths" if depth_field == "filled" else "rawDepths"
+        self._lock = threading.Lock()
+
+    def index(self) -> Mapping[str, Mapping[str, str]]:
+        """Places in the test split; MissingData when the split or the pictures cannot be had."""
+        numbers = self._numbers
+        count = self._open("images").shape[0]
+        if max(numbers) > count:
+            raise MissingData(
+                f"{FILE} holds {count} pictures, {SPLITS} names number {max(numbers)}"
+            )
+        return {f"{place:04d}": {} for place in range(len(numbers))}
+
+    def files(self, name: str) -> Sequence[str]:
+        """The one file, and a sample's normals."""
+        if self._target == "depth":
+            return [FILE]
+        return [FILE, f"normals_gt/nm_{self._numbers[int(name)]:06d}.mat"]
+
+    def picture(self, name: str) -> NDArray[np.uint8]:
+        """uint8 (H, W, 3)."""
+        return self._read("images", name).astype(np.uint8, copy=False)
+
+    def truth(self, name: str) -> NDArray[np.float32]:
+        """Metres, or normals where `depthValid` says so."""
+        if self._target == "depth":
+            return self._read(self._field, name).astype(np.float32, copy=False)
+        file = self.files(name)[1]
+        try:
+            x, y, z, known = read_matlab(
+                self._release.read(file, limit=SMALL), "nx", "ny", "nz", "depthValid", what=file
+            )
+        except ValueError as exc:
+            raise BadSample(str(exc)) from exc
+        normals = np.stack([x, y, z], axis=-1).astype(np.float32)
+        normals[known == 0] = np.nan
+        return normals
+
+    @cached_property
+    def _numbers(self) -> list[int]:
+        """Of each test sample: its number among all pictures, from 1."""
+        data = self._release.read_index(
+            SPLITS, cure="splits.mat lies beside the labelled data set on its page", limit=SMALL
+        )
+        try:
+            (numbers,) = read_matlab(data, "testNdxs", what=SPLITS)
+        except ValueError as exc:
+            raise MissingData(f"{self._release.title}: {exc}") from exc
+        flat = [int(number) for number in numbers.reshape(-1)]
+        if not flat or min(flat) < 1:
+            raise MissingData(
+                f"{self._release.title}: {SPLITS}: testNdxs counts from 1: {flat[:3]}"
+            )
+        return flat
+
+    @cached_property
+    def _file(self) -> Any:
+        try:
+            import h5py
+        except ImportError as exc:
+            raise MissingExtra("data") from exc
+        path = self._release.root / FILE
+        try:
+            return h5py.File(path, "r")
+        except OSError as exc:
+            raise MissingData(
+                f"{path} is no whole HDF5 file: {exc}",
+                cure="the labelled data set is a MATLAB 7.3 file of 2.8 GB: fetch it again",
+            ) from exc
+
+    def _open(self, name: str) -> Any:
+        with self._lock:  # the library is not made for several threads
+            if name not in self._file:
+                raise MissingData(f"{FILE} holds no '{name}': is it the labelled data set?")
+            return self._file[name]
+
+    def _read(self, field: str, name: str) -> NDArray[Any]:
+        """A sample's array, its axes the right way round."""
+        array = self._open(field)
+        with self._lock:
+            try:
+                part = np.asarray(array[self._numbers[int(name)] - 1])
+            except (OSError, ValueError) as exc:
+                raise BadSample(f"{FILE}: {field} of {name} cannot be read: {exc}") from exc
+        return np.ascontiguousarray(part.T)

@@ -102,7 +102,7 @@ def test_line_is_that_of_an_orthogonal_solver_to_1e_10(inverse: bool, offset: fl
     rng = np.random.default_rng(1)
     x = rng.random(2 * BLOCK + 17) + offset
     depth = 1 + 3 * (x - offset) + rng.normal(0, 0.1, x.size) + 1
-    line = fit_line(x, depth, inverse=inverse)
+    line = fit_line(x, depth, space="disparity" if inverse else "depth")
     goal = 1 / depth if inverse else depth
     centred = x - x.mean()  # the same line, better conditioned
     slope, level = np.linalg.lstsq(np.stack([centred, np.ones_like(x)], 1), goal, rcond=None)[0]
@@ -112,7 +112,7 @@ def test_line_is_that_of_an_orthogonal_solver_to_1e_10(inverse: bool, offset: fl
 
 def test_numbers_on_a_large_offset_are_fitted_without_cancellation() -> None:
     ramp = np.arange(50_000, dtype=np.float64)
-    line = fit_line(1e9 + ramp, 2 + ramp / 1000, inverse=False)
+    line = fit_line(1e9 + ramp, 2 + ramp / 1000, space="depth")
     assert line.slope == pytest.approx(1e-3, rel=1e-9)
     assert not line.degenerate
 

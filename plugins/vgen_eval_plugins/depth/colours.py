@@ -34,7 +34,7 @@ class DepthColours:
     stands for anything but the mean of their depths.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     measures: ClassVar[str] = "depth"
     Options: ClassVar[type[DepthColoursOptions]] = DepthColoursOptions
 

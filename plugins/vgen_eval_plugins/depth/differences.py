@@ -9,11 +9,14 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vgen_eval_plugins.depth.fits import BLOCK, Line, blocks, sum_of_squares
+from vgen_eval_plugins.depth.fits import BLOCK, FitSpace, Line, blocks, sum_of_squares
 
 __all__ = ["Aligner", "compare"]
 
 DELTAS = (1.25, 1.25**2, 1.25**3)
+
+LOG_MOST = 700.0
+"""What exp can be taken of."""
 
 GROUP = 32
 """Ratios multiplied before one logarithm is taken: log a + log b = log ab."""
@@ -29,19 +32,25 @@ class Aligner:
     """From predicted numbers to metres, in place."""
 
     def __init__(
-        self, x: Numbers, line: Line | None, *, floor: float | None, low: float, high: float
+        self,
+        x: Numbers,
+        line: Line | None,
+        *,
+        space: FitSpace,
+        floor: float,
+        low: float,
+        high: float,
     ) -> None:
-        """x goes through `line`; None: it is metres already.
+        """x goes through `line`, to numbers of a space; None: it is metres already.
 
-        Where `floor` is given, what comes out is 1 / metre, not less than it, and is inverted.
-        Metres are kept within low..high.
+        1 / metre is not less than `floor` before it is inverted. Metres are kept within low..high.
         """
-        self.line, self.floor, self.low, self.high = line, floor, low, high
+        self.line, self.space, self.floor, self.low, self.high = line, space, floor, low, high
         # every step is monotone, rounding included: the ends tell which bounds are ever passed
         self.passes_floor = self.passes_low = self.passes_high = True
         ends = np.array([x.min(), x.max()], np.float64)
         self._straighten(ends)
-        self.passes_floor = floor is not None and bool(ends.min() < floor)
+        self.passes_floor = space == "disparity" and bool(ends.min() < floor)
         self._invert(ends)
         self.passes_low, self.passes_high = bool(ends.min() < low), bool(ends.max() > high)
 
@@ -60,10 +69,13 @@ class Aligner:
             numbers += self.line.shift
 
     def _invert(self, numbers: Floats) -> None:
-        if self.floor is not None:
+        if self.space == "disparity":
             if self.passes_floor:
                 np.maximum(numbers, self.floor, out=numbers)
             np.reciprocal(numbers, out=numbers)
+        elif self.space == "log":
+            np.minimum(numbers, LOG_MOST, out=numbers)
+            np.exp(numbers, out=numbers)
 
 
 def compare(x: Numbers, depth: Numbers, align: Aligner) -> dict[str, float]:

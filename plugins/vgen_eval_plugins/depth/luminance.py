@@ -38,11 +38,24 @@ _WEIGHTS = {
 }
 
 
-def to_luminance(picture: RGB, weights: str) -> NDArray[np.float32]:
-    """float32 (H, W), 0..1: weighted mean of the channels as they are, or the largest one."""
+_LEVELS = np.arange(256) / 255
+_LINEAR = np.where(_LEVELS <= 0.04045, _LEVELS / 12.92, ((_LEVELS + 0.055) / 1.055) ** 2.4)
+"""Of each 8-bit level: the light that sRGB (IEC 61966-2-1) means by it."""
+
+
+def to_luminance(picture: RGB, weights: str, gamma: str = "none") -> NDArray[np.float32]:
+    """float32 (H, W), 0..1: weighted mean of the channels, or the largest one.
+
+    Of the levels as they are, or, with `gamma` "srgb", of the light that they mean.
+    """
     if weights == "max":
         red, green, blue = cv2.split(picture)
-        return np.asarray(cv2.max(cv2.max(red, green), blue), np.float32) / np.float32(255)
+        most = np.asarray(cv2.max(cv2.max(red, green), blue))
+        levels = _LINEAR if gamma == "srgb" else _LEVELS
+        return np.asarray(levels.astype(np.float32)[most])
+    if gamma == "srgb":
+        light = cv2.LUT(picture, _LINEAR.astype(np.float32))
+        return np.asarray(cv2.transform(light, np.array([_WEIGHTS[weights]])), np.float32)
     row = np.array([_WEIGHTS[weights]]) / 255
     grey = np.empty(picture.shape[:2], np.float32)
     step = max(1, BAND // picture.shape[1])
@@ -64,8 +77,8 @@ def coloured_fraction(picture: RGB) -> float:
 class Luminance:
     """Grey picture -> relative depth, 0 black to 1 white, whichever way it runs.
 
-    The 8-bit RGB is brought to the original's size first, then its luminance is taken without
-    removing the gamma, as "Open-Source Image Editing Models Are Zero-Shot Vision Learners"
+    The 8-bit RGB is brought to the original's size first, then its luminance is taken, its gamma
+    left in, as "Open-Source Image Editing Models Are Zero-Shot Vision Learners"
     (arXiv 2605.04566) does. `colour_in_gray` marks a picture with colours in it, a rainbow map
     for one, of which brightness is no reading.
     """
@@ -80,6 +93,10 @@ class Luminance:
             Literal["bt709", "bt601", "mean", "max"],
             msgspec.Meta(description="BT.709 or BT.601 luma, channel mean or maximum."),
         ] = "bt709"
+        gamma: Annotated[
+            Literal["none", "srgb"],
+            msgspec.Meta(description="srgb: the levels are made linear in light first."),
+        ] = "none"
 
     def __init__(self, options: Options) -> None:
         self.options = options
@@ -92,7 +109,7 @@ class Luminance:
             flags.append("colour_in_gray")
         height, width = scene.size
         restored = np.ascontiguousarray(resize(painted, height=height, width=width, kind="map"))
-        values = to_luminance(restored, self.options.weights)
+        values = to_luminance(restored, self.options.weights, self.options.gamma)
         summary = summarise(values, "relative")
         # brightness never spans more than the widest channel: most pictures need no second look
         if (summary["high"] - summary["low"]) * 255 <= CONSTANT_RANGE + 0.01 and (

@@ -12,20 +12,34 @@ from numpy.typing import NDArray
 from vgen_eval.scoring import SumMetric
 from vgen_eval.types import Statistics, Value
 
+from vgen_eval_plugins.depth.crops import Crop, crop_of
 from vgen_eval_plugins.depth.differences import Aligner, compare
-from vgen_eval_plugins.depth.fits import Line, fit_line, flat_line
+from vgen_eval_plugins.depth.fits import (
+    FitSpace,
+    Line,
+    fit_line,
+    fit_median,
+    fit_robust,
+    flat_line,
+)
 from vgen_eval_plugins.depth.maps import DepthMap, Linear
 from vgen_eval_plugins.depth.pixels import Numbers, convert, is_answered, valid_pixels
 
 __all__ = ["AffineDepth", "AffineDepthOptions"]
 
-Fit = Literal["depth_lsq", "disparity_lsq", "disparity_lsq_clamped", "none"]
+Fit = Literal[
+    "depth_lsq", "disparity_lsq", "disparity_lsq_clamped", "midas", "depth_affine_robust",
+    "log_lsq", "median", "none",
+]  # fmt: skip
 Polarity = Literal["near_is_bright", "near_is_dark"]
 Metres = Annotated[float, msgspec.Meta(gt=0, le=1e6)]
 Mask = NDArray[np.bool_]
 
 LEAST_DISPARITY = 1e-3
 """1 / metre: what `disparity_lsq` takes for the least aligned one (Marigold, Lotus)."""
+
+ROBUST_PIXELS = 64 * 64
+"""Pixels, evenly spaced, that the robust line is fitted to (MoGe takes a picture of 64 x 64)."""
 
 NAMES = ("delta1", "delta2", "delta3", "absrel", "rmse", "log10")
 
@@ -36,9 +50,10 @@ class AffineDepthOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     fit: Annotated[
         Fit,
         msgspec.Meta(
-            description="depth_lsq: scale and shift to depth; disparity_lsq, "
-            "disparity_lsq_clamped: to 1 / depth, kept above 1e-3 or above 1 / the largest valid "
-            "depth; none: metres as they are."
+            description="Scale and shift to depth (depth_lsq; depth_affine_robust: with the least "
+            "absolute error), to 1 / depth (disparity_lsq, disparity_lsq_clamped, midas: kept "
+            "above 1e-3, above 1 / the largest valid depth, above 1 / max_depth), to log depth "
+            "(log_lsq); scale alone (median); none: metres as they are."
         ),
     ] = "disparity_lsq_clamped"
     min_depth: Annotated[
@@ -51,6 +66,13 @@ class AffineDepthOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     min_valid: Annotated[
         int, msgspec.Meta(description="Valid pixels below which a picture has no target.", ge=1)
     ] = 1
+    crop: Annotated[
+        Crop,
+        msgspec.Meta(
+            description="Part that is scored: eigen_nyu of 640x480, eigen or garg of KITTI; none: "
+            "all of it."
+        ),
+    ] = "none"
     require_polarity: Annotated[
         Polarity | None,
         msgspec.Meta(
@@ -80,9 +102,10 @@ class AffineDepth(SumMetric):
     """delta1-3, AbsRel, RMSE in metres and log10 error, each the mean over pictures.
 
     Per picture one line, scale and shift, is fitted by least squares from the prediction to the
-    depth (Marigold, arXiv 2312.02145; arXiv 2605.04566) or to 1 / depth, which is inverted again
-    (MiDaS, arXiv 1907.01341; MoGe, arXiv 2410.19115). A valid target lies strictly between the
-    bounds, compared in float32; aligned depth is clipped to them.
+    depth (Marigold, arXiv 2312.02145; arXiv 2605.04566), to 1 / depth, which is inverted again
+    (MiDaS, arXiv 1907.01341; MoGe, arXiv 2410.19115), or to log depth (Open Vision Banana).
+    `depth_affine_robust` is MoGe's: the least absolute error, weighted by 1 / depth. A valid target
+    lies strictly between the bounds, compared in float32; aligned depth is clipped to them.
 
     A map in metres is taken as 1 / metre where the fit is to 1 / depth, and the other way round; a
     relative map as it is. `disparity_lsq` fits where the prediction is above 0 and scores every
@@ -113,8 +136,9 @@ class AffineDepth(SumMetric):
 
     def __init__(self, options: AffineDepthOptions) -> None:
         super().__init__(options)
-        self.inverse = options.fit.startswith("disparity")
+        self.inverse = options.fit in ("disparity_lsq", "disparity_lsq_clamped", "midas")
         self.space: Linear = "disparity" if self.inverse else "depth"
+        self.fit_space: FitSpace = "log" if options.fit == "log_lsq" else self.space
 
     def update(self, pred: Any, target: Any, valid: Any) -> Statistics:
         """One picture: its values, n, whether its fit is degenerate or inverted, pixels, open.
@@ -125,6 +149,7 @@ class AffineDepth(SumMetric):
         """
         options = self.options
         high = math.inf if options.max_depth is None else options.max_depth
+        pred, target, valid = self._cut(pred, target, valid)
         values, depth = valid_pixels(
             pred, target, valid, low=options.min_depth, high=high, least=options.min_valid
         )
@@ -142,7 +167,14 @@ class AffineDepth(SumMetric):
         if answered is not None:
             opened = len(numbers) - int(np.count_nonzero(answered))
             numbers = np.where(answered, numbers, self._stand_in(numbers, answered, pred))
-        align = Aligner(numbers, line, floor=self._floor(depth), low=options.min_depth, high=high)
+        align = Aligner(
+            numbers,
+            line,
+            space=self.fit_space,
+            floor=self._floor(depth),
+            low=options.min_depth,
+            high=high,
+        )
         degenerate = opened == len(numbers) if line is None else line.degenerate
         return {
             "n": 1,
@@ -166,6 +198,20 @@ class AffineDepth(SumMetric):
         told = {"degenerate_fit": statistics["degenerate"], "inverted": statistics["inverted"]}
         return [name for name, is_so in told.items() if is_so]
 
+    def _cut(self, pred: Any, target: Any, valid: Any) -> tuple[Any, Any, Any]:
+        """The part of all three that is scored."""
+        if self.options.crop == "none" or not isinstance(pred, DepthMap):
+            return pred, target, valid
+        part = crop_of(self.options.crop, np.shape(target))
+        values = np.asarray(pred.values)
+        if values.shape != np.shape(target):
+            return pred, target, valid  # told apart below
+        return (
+            DepthMap(values[part], pred.space),
+            np.asarray(target)[part],
+            None if valid is None else np.asarray(valid)[part],
+        )
+
     def _fit(
         self, x: Numbers, depth: Numbers, answered: Mask | None, space: str
     ) -> tuple[Line, bool]:
@@ -176,21 +222,36 @@ class AffineDepth(SumMetric):
         if used is not None:
             x, y = x[used], depth[used]
         if not len(x):
-            return flat_line(depth, inverse=self.inverse), False
-        line = fit_line(x, y, inverse=self.inverse)
+            return flat_line(depth, space=self.fit_space), False
+        line = self._line(x, y)
         rises = space != "relative" or (
             self.inverse == (self.options.require_polarity != "near_is_dark")
         )
         inverted = line.slope < 0 if rises else line.slope > 0
         if inverted and self.options.require_polarity is not None:
-            return msgspec.structs.replace(line, slope=0.0, degenerate=True), True
+            flat = flat_line(y, space=self.fit_space)
+            return flat, True
         return line, inverted
 
-    def _floor(self, depth: Numbers) -> float | None:
-        """Least aligned 1 / depth; None where the fit is not to 1 / depth."""
+    def _line(self, x: Numbers, y: Numbers) -> Line:
+        if self.options.fit == "median":
+            return fit_median(x, y)
+        if self.options.fit == "depth_affine_robust":
+            few = np.linspace(0, len(x) - 1, min(len(x), ROBUST_PIXELS)).astype(np.int64)
+            return fit_robust(x[few], y[few])
+        line = fit_line(x, y, space=self.fit_space)
+        if self.options.fit == "midas" and line.degenerate:
+            return Line(0.0, 0.0, 0.0, degenerate=True)  # its closed form gives 0 and 0
+        return line
+
+    def _floor(self, depth: Numbers) -> float:
+        """Least aligned 1 / depth."""
         if self.options.fit == "disparity_lsq":
             return LEAST_DISPARITY
-        return 1 / float(depth.max()) if self.inverse else None
+        cap: float = float(depth.max())
+        if self.options.fit == "midas" and self.options.max_depth is not None:
+            cap = self.options.max_depth
+        return 1 / cap
 
     def _stand_in(self, numbers: Numbers, answered: Mask, pred: DepthMap) -> float:
         """What a pixel without an answer is taken for."""

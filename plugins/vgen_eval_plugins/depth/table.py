@@ -44,7 +44,7 @@ class DepthCurve(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
         """Metres, `cap` at most, of 0..1 along the line."""
         rest = np.maximum(1 - share, self.share_left)
         found = (1 - rest ** (1 / (self.power + 1))) * self.power * self.scale
-        return np.clip(found, 0.0, self.cap)
+        return np.clip(found, 0.0, self.cap) + 0.0  # no minus before 0
 
     @property
     def share_left(self) -> float:

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from vgen_eval.cards import protocol as resolve_protocol
-from vgen_eval.cards.records import ModelCard, Price, ProtocolCard, SuiteCard, TaskCard
+from vgen_eval.cards.records import (
+    InputCard,
+    ModelCard,
+    Price,
+    ProtocolCard,
+    SuiteCard,
+    TaskCard,
+)
 from vgen_eval.cli import terminal
 from vgen_eval.cli.model_needs import missing, needs
 from vgen_eval.errors import NotRunnable, VgenEvalError
@@ -78,7 +85,9 @@ def _task(card: TaskCard, distribution: str, protocols: Sequence[str]) -> list[s
             ("version", card.version),
             ("samples", f"{data.n:,}" if data.n else ""),
             ("data", f"{data.reader}{f', below {data.root}' if data.root else ', comes with it'}"),
+            ("options", _options(data.options).strip("()")),
             ("revision", data.revision),
+            ("size", f"{data.size_gb:g} GB" if data.size_gb else ""),
             ("source", data.source),
             ("licence", data.licence),
             ("terms", data.terms),
@@ -103,23 +112,38 @@ def _protocol(card: ProtocolCard) -> list[str]:
         rows.append(("answer", f"{answer.form}: decoder {decoder}{options}, encoder {encoder}"))
         rows += [(f"  {variant}", text) for variant, text in answer.prompt.items()]
         rows.append(("  choices", ", ".join(answer.choices)))
+        rows.append(("  read after", answer.reencode))
     metrics = [
         f"{metric.label or metric.name}{f' {_options(metric.options)}' if metric.options else ''}"
         for metric in card.metrics
     ]
     sampling = card.sampling
     limited = f"{sampling.limit} {sampling.unit}s, seed {sampling.seed}" if sampling.limit else ""
-    side = card.input.long_side
+    calibration = card.calibration
+    learned = "" if calibration is None else f"on the first {calibration.samples} samples"
+    if calibration is not None and calibration.exclude:
+        learned += ", which are not scored"
     rows += [
+        ("data", _options(card.data.options).strip("()")),
         ("metrics", ", ".join(metrics)),
         ("primary", card.primary),
         ("a failure is", f"{card.failure_value} {_options(card.failure_options)}".strip()),
-        ("input", f"long side {side} px" if side else "as it is"),
+        ("input", _input(card.input)),
+        ("calibrated", learned),
+        ("best of p by", card.select_by),
         ("seed", card.seed.replace("_", " ")),
         ("subset", limited or ("one sample an image" if sampling.unit == "image" else "")),
         ("attempts", card.attempts if card.attempts > 1 else ""),
     ]
     return _pairs(rows, indent="    ")
+
+
+def _input(rule: InputCard) -> str:
+    if rule.size is not None:
+        return f"{rule.size[1]}x{rule.size[0]} px, {rule.fit}"
+    if rule.long_side is None:
+        return "as it is"
+    return f"long side {rule.long_side} px{'' if rule.upsample else ' at most'}"
 
 
 def _options(options: Any) -> str:

@@ -125,6 +125,46 @@ def compare_normals(rng: np.random.Generator, scene: Scene) -> None:
     report("normals, ours", 1e3 * float(np.median(mine)), " ms")
 
 
+def plain_calibration(pairs: list[tuple[Map, Map]]) -> str:
+    """The mean angle of every frame over every picture."""
+    from vgen_eval_plugins.normals.frames import CONVENTIONS, to_house
+
+    means = []
+    for name in CONVENTIONS:
+        each = []
+        for pred, target in pairs:
+            cosine = np.clip((to_house(pred, name) * target).sum(axis=1), -1, 1)
+            each.append(np.degrees(np.arccos(cosine)).mean())
+        means.append(np.mean(each))
+    return CONVENTIONS[int(np.argmin(means))]
+
+
+def compare_calibration(rng: np.random.Generator, *, noise: float) -> None:
+    from vgen_eval_plugins.normals.calibration import choose_frame
+    from vgen_eval_plugins.normals.frames import CONVENTIONS, from_house
+
+    pairs = []
+    for _ in range(5):
+        target = smooth_map(rng, -1, 1, 3)[:480, :640].reshape(-1, 3) + np.float32([0, 0, 1.5])
+        target /= np.linalg.norm(target, axis=1, keepdims=True)
+        seen = target + noise * rng.normal(size=target.shape).astype(np.float32)
+        seen /= np.linalg.norm(seen, axis=1, keepdims=True)
+        pairs.append((from_house(np.asarray(seen, np.float32), "left up toward"), target))
+
+    def ours() -> str:
+        return choose_frame(pairs, names=CONVENTIONS, declared="opengl").frame
+
+    def plain() -> str:
+        return plain_calibration(pairs)
+
+    if ours() != plain():
+        raise SystemExit("the two frames differ")
+    theirs, mine = interleave(repeated(plain, 1), repeated(ours, 3), rounds=3)
+    name = f"calibration, noise {noise:g},"
+    report(f"{name} 48 passes / ours", ratio(theirs, mine), least=25)
+    report(f"{name} ours", 1e3 * float(np.median(mine)), " ms")
+
+
 # --- classes --------------------------------------------------------------------------------
 
 
@@ -220,6 +260,8 @@ def main() -> None:
     scene = Scene(image=Image(photo), size=(SIDE, SIDE))
     compare_depth(rng, scene)
     compare_normals(rng, scene)
+    compare_calibration(rng, noise=0.2)
+    compare_calibration(rng, noise=1.0)
     compare_colours(rng, 20, least=60)
     compare_colours(rng, 150, least=300)
     for classes in (19, 150):

@@ -24,6 +24,9 @@ CHOICES = {"all": CONVENTIONS, "proper": PROPER}
 SHORT = 0.5
 """A vector shorter than this, true or predicted, has no direction."""
 
+ROUNDING = 1e-5
+"""Radians that a bound may be off by: products are summed in single precision."""
+
 _TOUCH = 2.331122370414423
 """Radians: where the line from (1, 0) touches arccos, phi = tan(phi / 2)."""
 
@@ -96,12 +99,12 @@ def choose_frame(
     frames = [parse_frame(name) for name in names]
     bounds = np.array([[_least_angle(_mean_cosine(m, f)) for m in moments] for f in frames])
     best, place, checked = math.inf, -1, 0
-    floor = bounds.mean(axis=1) - 1e-5  # products are float32
+    floor = bounds.mean(axis=1) - ROUNDING
     for at in np.argsort(floor, kind="stable").tolist():
         if floor[at] > best:
             break
         checked += 1
-        found = float(np.mean([_mean_angle(pred, target, frames[at]) for pred, target in some]))
+        found = _mean_of_means(some, frames[at], bounds[at], best=best)
         if found < best or (found == best and at < place):
             best, place = found, at
     return Choice(
@@ -124,6 +127,22 @@ def _least_angle(cosine: float) -> float:
     if cosine < math.cos(_TOUCH):
         return math.acos(cosine)
     return (1 - cosine) / math.sin(_TOUCH)
+
+
+def _mean_of_means(
+    pairs: Sequence[tuple[Vectors, Vectors]],
+    frame: Frame,
+    bounds: NDArray[np.float64],
+    *,
+    best: float,
+) -> float:
+    """The mean over pictures of their mean angles; infinite once it can no longer be the best."""
+    angles = bounds.copy()  # each picture's least angle, until its own is known
+    for at, (pred, target) in enumerate(pairs):
+        angles[at] = _mean_angle(pred, target, frame)
+        if float(angles.mean()) - ROUNDING > best:
+            return math.inf
+    return float(angles.mean())
 
 
 def _mean_angle(pred: Vectors, target: Vectors, frame: Frame) -> float:

@@ -24,6 +24,8 @@ class Paint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     rgb: AnyColour
     word: Annotated[str, msgspec.Meta(min_length=1)]
+    called: Annotated[str, msgspec.Meta(min_length=1)] | None = None
+    """What a prompt calls the class that has it; None: its name."""
 
 
 def as_rgb(colour: AnyColour | Paint) -> RGB:

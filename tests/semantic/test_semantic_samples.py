@@ -111,7 +111,9 @@ def test_painting_the_truth_scores_one(samples: dict[str, Sample]) -> None:
 
 def test_palette_colours_lie_far_apart() -> None:
     decoder = palette_decoder()
-    colours = np.array([*decoder._table.palette], dtype=float)  # the void is among them
+    colours = np.array(
+        [*decoder._table(tuple(decoder.palette)).palette], dtype=float
+    )  # the void is among them
     gaps = np.sqrt(((colours[:, None] - colours[None]) ** 2).sum(axis=2))
     assert gaps[np.triu_indices(len(colours), 1)].min() > 120
 

@@ -13,4 +13,7 @@ ENCODERS = {
     "nearest_colour": f"{_HERE}.encoders:NearestColourEncoder",
     "label_map": f"{_HERE}.encoders:NativeLabelsEncoder",
 }
-METRICS = {"label_iou": f"{_HERE}.metrics:LabelIoU"}
+METRICS = {
+    "label_iou": f"{_HERE}.metrics:LabelIoU",
+    "label_f1": f"{_HERE}.f1:LabelF1",
+}

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from vgen_eval_plugins.colours import pack
 
-__all__ = ["ColourTable"]
+__all__ = ["ColourTable", "RuledTable"]
 
 Codes = NDArray[Any]
 Whole = NDArray[np.int32]
@@ -121,6 +121,42 @@ class ColourTable:
         if self._limit is not None:
             codes[least > self._limit] = 0
         return codes
+
+
+class RuledTable:
+    """Entries by another rule than Euclidean distance, colour by colour; ties to the earlier.
+
+    `dot`: the least dot product with the entry (PixelArena, arXiv 2512.16303, equation 1 as it is
+    printed); `lab`: the nearest in CIELAB (D65).
+    """
+
+    def __init__(self, palette: Sequence[tuple[int, int, int]], rule: str) -> None:
+        """`palette`: R, G, B of each entry, at least one."""
+        self.palette = np.array(palette, np.uint8).reshape(-1, 3)
+        self._rule = rule
+
+    def look_up(self, picture: NDArray[np.uint8]) -> Codes:
+        """Codes (H, W), uint16: entry + 1."""
+        present, index = np.unique(pack(picture), return_inverse=True)
+        colours = np.stack([present >> 16, present >> 8 & 255, present & 255], axis=1)
+        if self._rule == "dot":
+            cost = colours.astype(np.float64) @ self.palette.T.astype(np.float64)
+        else:
+            found, entries = _to_lab(colours), _to_lab(self.palette)
+            cost = np.stack([((found - entry) ** 2).sum(axis=1) for entry in entries], axis=1)
+        codes = (cost.argmin(axis=1) + 1).astype(np.uint16)
+        return np.asarray(codes[index.reshape(picture.shape[:2])])
+
+    def distance(self, picture: NDArray[np.uint8], codes: Codes) -> NDArray[np.float32]:
+        """Distance in RGB, (H, W), of each pixel to its code's entry."""
+        gap = picture.astype(np.float32) - self.palette[codes.astype(np.int64) - 1]
+        return np.asarray(np.linalg.norm(gap, axis=2), np.float32)
+
+
+def _to_lab(colours: NDArray[Any]) -> NDArray[np.float64]:
+    import skimage.color
+
+    return np.asarray(skimage.color.rgb2lab(colours[None].astype(np.uint8))[0], np.float64)
 
 
 def _coordinates(cells: NDArray[np.int64]) -> NDArray[np.int32]:

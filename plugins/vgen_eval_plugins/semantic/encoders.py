@@ -13,7 +13,11 @@ from vgen_eval.types import Scene
 from vgen_eval_plugins.colours import as_rgb
 from vgen_eval_plugins.semantic.labels import OPEN, LabelMap
 from vgen_eval_plugins.semantic.native_labels import LabelOptions, NativeLabels, numbers_of
-from vgen_eval_plugins.semantic.nearest_colour import NearestColour, NearestColourOptions
+from vgen_eval_plugins.semantic.nearest_colour import (
+    NearestColour,
+    NearestColourOptions,
+    dealt_palette,
+)
 
 __all__ = ["NativeLabelsEncoder", "NearestColourEncoder"]
 
@@ -36,7 +40,7 @@ def _check_known(
 class NearestColourEncoder:
     """Label map -> a picture, every class in its colour, ignored pixels in the void's."""
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     measures: ClassVar[str] = "labels"
     Options: ClassVar[type[msgspec.Struct]] = NearestColour.Options
 
@@ -49,7 +53,7 @@ class NearestColourEncoder:
         ValueError when the target holds a class that the palette has no colour for. Where there is
         no void colour, ignored pixels are black.
         """
-        palette = self.options.palette
+        palette = dealt_palette(self.options)
         void = (0, 0, 0) if self.options.void is None else as_rgb(self.options.void)
         names = target.classes or tuple(palette)
         _check_known(target, names, palette, "the palette has no colour for it")

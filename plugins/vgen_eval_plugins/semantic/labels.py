@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 
 from vgen_eval_plugins.colours import AnyColour, as_code, as_hex, pack
 
-__all__ = ["OPEN", "LabelClass", "LabelMap", "Value", "from_colours", "to_labels"]
+__all__ = [
+    "OPEN",
+    "LabelClass",
+    "LabelMap",
+    "Value",
+    "from_colours",
+    "present_classes",
+    "to_labels",
+]
 
 OPEN = -1
 """The label of a pixel that a truth ignores or an answer leaves open."""
@@ -71,6 +79,12 @@ def to_labels(
             _enter(table, value - offset, names.index(entry.name), names, f"value {value}")
     table.update(dict.fromkeys(ignore, OPEN))
     return LabelMap(_look_up(raw, table, str), names)
+
+
+def present_classes(target: LabelMap) -> str:
+    """The names of the classes in a truth, in the data set's order, one a line."""
+    seen = np.bincount(target.labels[target.labels != OPEN].ravel(), minlength=len(target.classes))
+    return "\n".join(name for name, count in zip(target.classes, seen, strict=True) if count)
 
 
 def from_colours(

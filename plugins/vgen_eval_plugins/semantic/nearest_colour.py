@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cached_property
-from typing import Annotated, Any, ClassVar
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal
 
 import cv2
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from vgen_eval.imaging import resize
+from vgen_eval.imaging import Image, resize
+from vgen_eval.prompting import fill, placeholders
 from vgen_eval.types import Prediction, Scene
 
 from vgen_eval_plugins.colours import AnyColour, Paint, as_code, as_hex, as_rgb, spell
 from vgen_eval_plugins.pictures import RGB, read_painted
-from vgen_eval_plugins.semantic.colour_table import ColourTable
+from vgen_eval_plugins.semantic.colour_table import ColourTable, RuledTable
 from vgen_eval_plugins.semantic.labels import OPEN, LabelMap
+from vgen_eval_plugins.semantic.palette_picture import draw_palette
+from vgen_eval_plugins.semantic.palettes import listed_classes, shuffle_colours
 
-__all__ = ["DRIFT_DISTANCE", "DRIFT_SHARE", "NearestColour", "NearestColourOptions"]
+__all__ = [
+    "DRIFT_DISTANCE",
+    "DRIFT_SHARE",
+    "NearestColour",
+    "NearestColourOptions",
+    "dealt_palette",
+]
 
 DRIFT_DISTANCE = 60.0
 """Distance in RGB to its nearest entry beyond which a pixel has drifted from the palette."""
@@ -30,7 +39,12 @@ DRIFT_PIXELS = 1 << 18
 
 POLICY = "each pixel to its nearest entry, blended seams too"
 
+TABLES = 4
+"""Tables of colours that are kept, 16 MiB each: one for every list of classes."""
+
 Colour = AnyColour | Paint
+ClassRule = Annotated[str, msgspec.Meta(pattern=r"^(all|oracle|oracle\+[1-9][0-9]*)$")]
+Table = ColourTable | RuledTable
 
 
 class NearestColourOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -51,6 +65,35 @@ class NearestColourOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
         Annotated[float, msgspec.Meta(ge=0, le=442)] | None,
         msgspec.Meta(description="RGB distance beyond which a pixel is left open."),
     ] = None
+    classes: Annotated[
+        ClassRule,
+        msgspec.Meta(
+            description="What the prompt lists and the decoder looks for: all; oracle: the classes "
+            "in the truth; oracle+K: and K others."
+        ),
+    ] = "all"
+    seed: Annotated[int, msgspec.Meta(description="Draws the others of oracle+K.", ge=0)] = 0
+    palette_seed: Annotated[
+        int | None,
+        msgspec.Meta(description="Deals the colours out anew among the classes; null: as written."),
+    ] = None
+    derangement: Annotated[
+        bool, msgspec.Meta(description="Then no class keeps its own colour.")
+    ] = False
+    decode: Annotated[
+        Literal["euclidean", "dot", "lab"],
+        msgspec.Meta(
+            description="Nearest in RGB or in CIELAB; dot: the least dot product, which is what "
+            "PixelArena prints and its code does not do."
+        ),
+    ] = "euclidean"
+    pair: Annotated[
+        str,
+        msgspec.Meta(description="One class in {pairs}; {name}, {word}, {hex}, {rgb} are filled."),
+    ] = "the {name} {word}"
+    palette_picture: Annotated[
+        bool, msgspec.Meta(description="Show pictures of the palette after the sample's?")
+    ] = False
 
     def __post_init__(self) -> None:
         seen: dict[int, str] = {}
@@ -62,6 +105,11 @@ class NearestColourOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
             if code in seen:
                 raise ValueError(f"'{seen[code]}' and '{name}' share the colour {as_hex(code)}")
             seen[code] = name
+        unknown = placeholders(self.pair) - {"name", "word", "hex", "rgb"}
+        if unknown:
+            raise ValueError(f"pair: no field '{unknown.pop()}': name, word, hex and rgb are")
+        if self.max_distance is not None and self.decode != "euclidean":
+            raise ValueError("max_distance is one in RGB: decode euclidean")
 
 
 class NearestColour:
@@ -70,23 +118,43 @@ class NearestColour:
     Euclidean distance in RGB, ties to the earlier entry, the void colour last; void pixels are
     open. Nothing is smoothed: where two colours blend, the seam goes to whatever entry lies
     nearest, a third class if there is one between them; `max_distance` leaves such pixels open.
-    Source: "Open-Source Image Editing Models Are Zero-Shot Vision Learners" (arXiv 2605.04566).
+    With an oracle's list only the classes listed can be found. Sources: "Open-Source Image Editing
+    Models Are Zero-Shot Vision Learners" (arXiv 2605.04566); PixelArena (arXiv 2512.16303).
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     measures: ClassVar[str] = "labels"
     Options: ClassVar[type[msgspec.Struct]] = NearestColourOptions
 
     def __init__(self, options: NearestColourOptions) -> None:
         self.options = options
+        self.palette = dealt_palette(options)
+        self._table = functools.lru_cache(TABLES)(self._build_table)
 
-    def fields(self, scene: Scene) -> Mapping[str, str]:  # noqa: ARG002
-        """{palette}, "road: red (#ff0000); sky: ...", and {void}, "black (#000000)", if any."""
-        entries = self.options.palette.items()
-        words = {"palette": "; ".join(f"{name}: {spell(colour)}" for name, colour in entries)}
+    def fields(self, scene: Scene) -> Mapping[str, str]:
+        """What a prompt may say of the classes listed.
+
+        {palette}: "road: red (#ff0000); sky: ..."; {pairs}: "the road red, the sky ...";
+        {encodings}: a line "road : [255, 0, 0]" each; {classes}: "road, sky"; {void}: "black
+        (#000000)", if there is one.
+        """
+        entries = {name: self.palette[name] for name in self._listed(scene)}
+        words = {
+            "palette": "; ".join(f"{called(n, c)}: {spell(c)}" for n, c in entries.items()),
+            "pairs": ", ".join(fill(self.options.pair, _facts(n, c)) for n, c in entries.items()),
+            "encodings": "\n".join(f"{n} : {list(as_rgb(c))}" for n, c in entries.items()),
+            "classes": ", ".join(called(name, colour) for name, colour in entries.items()),
+        }
         if self.options.void is not None:
             words["void"] = spell(self.options.void)
         return words
+
+    def pictures(self, scene: Scene) -> Sequence[Image]:
+        """The palette of the classes listed, where the card asks for it."""
+        if not self.options.palette_picture:
+            return ()
+        listed = self._listed(scene)
+        return draw_palette([(name, as_rgb(self.palette[name])) for name in listed])
 
     def decode(self, answer: Any, scene: Scene) -> Prediction:
         """LabelMap at `scene.size` from uint8 (H, W, 3) RGB; Undecodable for anything else.
@@ -94,20 +162,22 @@ class NearestColour:
         Flags: wrong_aspect; constant (one label everywhere); copied_input; palette_drift (over
         20 % of the pixels lie farther than 60 from every entry).
         """
+        listed = self._listed(scene)
+        table = self._table(listed)
         painted, flags = read_painted(answer, scene)
         height, width = scene.size
         restored = resize(painted, height=height, width=width, kind="labels")
-        codes = self._table.look_up(restored)
-        labels = _to_labels(codes, len(self.options.palette))
+        codes = table.look_up(restored)
+        labels = _to_labels(codes, len(listed))
         low, high, _, _ = cv2.minMaxLoc(labels)
         if low == high:
             flags.append("constant")
-        drift = self._drift(restored, codes)
+        drift = _drift(table, restored, codes)
         if drift > DRIFT_SHARE:
             flags.append("palette_drift")
         still_open = float(np.count_nonzero(labels == OPEN) / labels.size)
         return Prediction(
-            value=LabelMap(labels, tuple(self.options.palette)),
+            value=LabelMap(labels, listed),
             flags=tuple(flags),
             summary={
                 "open_fraction": round(still_open, 6),
@@ -117,18 +187,57 @@ class NearestColour:
             },
         )
 
-    @cached_property
-    def _table(self) -> ColourTable:
-        entries = [as_rgb(colour) for colour in self.options.palette.values()]
+    def _listed(self, scene: Scene) -> tuple[str, ...]:
+        rule, seed = self.options.classes, self.options.seed
+        return listed_classes(tuple(self.palette), rule, scene, seed=seed)
+
+    def _build_table(self, listed: tuple[str, ...]) -> Table:
+        entries = [as_rgb(self.palette[name]) for name in listed]
         if self.options.void is not None:
             entries.append(as_rgb(self.options.void))
+        if self.options.decode != "euclidean":
+            return RuledTable(entries, self.options.decode)
         return ColourTable(entries, max_distance=self.options.max_distance)
 
-    def _drift(self, picture: RGB, codes: NDArray[Any]) -> float:
-        """Share of drifted pixels; large pictures are read on evenly spaced rows."""
-        step = max(1, codes.size // DRIFT_PIXELS)
-        distance = self._table.distance(picture[::step], codes[::step])
-        return float(np.count_nonzero(distance > DRIFT_DISTANCE) / distance.size)
+
+def dealt_palette(options: NearestColourOptions) -> Mapping[str, Colour]:
+    """Class -> the colour that it is painted in, dealt out anew where a seed says so."""
+    if options.palette_seed is None:
+        return options.palette
+    taken = shuffle_colours(
+        tuple(options.palette), seed=options.palette_seed, derangement=options.derangement
+    )
+    return {name: _recoloured(options.palette[name], options.palette[taken[name]])
+            for name in options.palette}  # fmt: skip
+
+
+def _recoloured(own: Colour, other: Colour) -> Colour:
+    """The other's colour and its word; what the prompt calls the class stays."""
+    if isinstance(own, Paint) and own.called is not None:
+        word = other.word if isinstance(other, Paint) else as_hex(as_code(other))
+        return Paint(as_hex(as_code(other)), word, own.called)
+    if isinstance(other, Paint) and other.called is not None:
+        return Paint(other.rgb, other.word)
+    return other
+
+
+def called(name: str, colour: Colour) -> str:
+    """What the prompt calls a class."""
+    return colour.called if isinstance(colour, Paint) and colour.called else name
+
+
+def _facts(name: str, colour: Colour) -> Mapping[str, str]:
+    code = as_hex(as_code(colour))
+    word = colour.word if isinstance(colour, Paint) else code
+    rgb = str(list(as_rgb(colour)))
+    return {"name": called(name, colour), "word": word, "hex": code, "rgb": rgb}
+
+
+def _drift(table: Table, picture: RGB, codes: NDArray[Any]) -> float:
+    """Share of drifted pixels; large pictures are read on evenly spaced rows."""
+    step = max(1, codes.size // DRIFT_PIXELS)
+    distance = table.distance(picture[::step], codes[::step])
+    return float(np.count_nonzero(distance > DRIFT_DISTANCE) / distance.size)
 
 
 def _to_labels(codes: NDArray[Any], classes: int) -> NDArray[np.int32]:

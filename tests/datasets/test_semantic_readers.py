@@ -206,7 +206,7 @@ def test_the_draw_is_one_of_names(tmp_path):
     names = sorted(f"{at + 139:012d}" for at in range(6))
     found = [item.id for item in coco(tmp_path, draw=Draw(seed=77, count=3)).index()]
     assert found == sorted(random.Random(77).sample(names, 3))
-    with pytest.raises(MissingData, match="9 (of 6 pictures|pictures wanted, 6)"):
+    with pytest.raises(MissingData, match=r"9 (of 6 pictures|pictures wanted, 6)"):
         coco(tmp_path, draw=Draw(seed=77, count=9)).index()
 
 

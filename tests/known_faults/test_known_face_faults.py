@@ -1,4 +1,4 @@
-"""Face parts that public tools got wrong: the order they are merged in, and whose numbers they are."""
+"""Face parts that public tools got wrong: their order of merging, and whose numbers they are."""
 
 from __future__ import annotations
 

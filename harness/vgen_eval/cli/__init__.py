@@ -24,6 +24,7 @@ VERBS: Mapping[str, tuple[str, str]] = {
     "list": ("listing", "List tasks, models, plugins or components."),
     "show": ("show", "Show a task, a model, a plugin, a component or a run."),
     "check": ("check", "Check card files, or hold a plugin to its contract."),
+    "data": ("data", "List, verify or prepare the data that tasks need."),
     "task": ("task", "Make a task of a folder of your own pictures and truths."),
     "score": ("score", "Score a run again, or predictions made elsewhere."),
     "bench": ("bench", "Measure how fast a model answers, and the memory it takes."),

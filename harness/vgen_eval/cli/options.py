@@ -11,7 +11,7 @@ from vgen_eval.errors import CardError, UsageError
 if TYPE_CHECKING:
     from vgen_eval.engine.settings import Settings
 
-__all__ = ["build_settings", "read_pairs", "split_commas"]
+__all__ = ["build_settings", "read_pairs", "read_samples", "split_commas"]
 
 _LISTS = ("tasks", "models", "prompt", "retry_failed", "allow_host")
 _FOLDERS = ("output", "data_root")
@@ -57,7 +57,7 @@ def _read_given(given: Mapping[str, Any]) -> dict[str, Any]:
         if key in _PAIRS:
             asked[key] = read_pairs(value, option=_PAIRS[key])
         elif key == "samples":
-            asked[key] = list(_read_samples(value))
+            asked[key] = list(read_samples(value))
             if not asked[key]:
                 raise UsageError("--samples names no sample")
         elif key in _FOLDERS:
@@ -90,7 +90,7 @@ def _read_config(path: Path) -> dict[str, Any]:
     return dict(found)
 
 
-def _read_samples(words: Iterable[str]) -> Iterator[str]:
+def read_samples(words: Iterable[str]) -> Iterator[str]:
     """Ids, from comma lists and from files with one a line."""
     for word in words:
         if not word.startswith("@"):

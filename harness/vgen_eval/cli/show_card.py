@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog
     from vgen_eval.survey import PluginReport
 
-__all__ = ["describe_card", "describe_plugin"]
+__all__ = ["describe_card", "describe_plugin", "pairs"]
 
 Described = tuple[dict[str, Any], list[str]]
 NOT_VERIFIED = "no: no source pins its revision, or nobody has run this card yet"
@@ -56,14 +56,14 @@ def describe_card(
     else:
         assert isinstance(card, SuiteCard)
         lines = _suite(card, distribution)
-    return record, [*lines, *_pairs([("card", str(loaded.path))])]
+    return record, [*lines, *pairs([("card", str(loaded.path))])]
 
 
 def _title(kind: str, name: str, distribution: str, title: str) -> list[str]:
     return [f"{kind} {name}   ({distribution})", *([f"  {title}"] if title else []), ""]
 
 
-def _pairs(pairs: Sequence[tuple[str, Any]], indent: str = "  ") -> list[str]:
+def pairs(pairs: Sequence[tuple[str, Any]], indent: str = "  ") -> list[str]:
     """Aligned lines of the pairs that have a value, long values folded."""
     found = [(label, terminal.clean(value)) for label, value in pairs if value]
     room = min(terminal.width(), FOLD) - len(indent) - 3
@@ -79,7 +79,7 @@ def _pairs(pairs: Sequence[tuple[str, Any]], indent: str = "  ") -> list[str]:
 def _task(card: TaskCard, distribution: str, protocols: Sequence[str]) -> list[str]:
     data = card.dataset
     lines = _title("task", card.task, distribution, card.title)
-    lines += _pairs(
+    lines += pairs(
         [
             ("family", card.family),
             ("version", card.version),
@@ -135,7 +135,7 @@ def _protocol(card: ProtocolCard) -> list[str]:
         ("subset", limited or ("one sample an image" if sampling.unit == "image" else "")),
         ("attempts", card.attempts if card.attempts > 1 else ""),
     ]
-    return _pairs(rows, indent="    ")
+    return pairs(rows, indent="    ")
 
 
 def _input(rule: InputCard) -> str:
@@ -166,7 +166,7 @@ def _model(card: ModelCard, distribution: str, missing: Sequence[str]) -> list[s
     at = card.checkpoint
     checkpoint = "" if at is None else " ".join(filter(None, (at.repo, at.revision, at.path)))
     lines = _title("model", card.model, distribution, card.title)
-    lines += _pairs(
+    lines += pairs(
         [
             ("role", card.role),
             ("answers", ", ".join(card.answers)),
@@ -237,7 +237,7 @@ def _missing(card: ModelCard, distribution: str, catalog: Catalog, folder: Path)
 def _suite(card: SuiteCard, distribution: str) -> list[str]:
     aggregate = "mean of the primaries" if card.aggregate == "mean" else "none: a table"
     lines = _title("suite", card.suite, distribution, card.title)
-    lines += _pairs([("run it with", f"--tasks suite:{card.suite}"), ("aggregate", aggregate)])
+    lines += pairs([("run it with", f"--tasks suite:{card.suite}"), ("aggregate", aggregate)])
     return [*lines, "  tasks", *(f"    {task}" for task in card.tasks), ""]
 
 
@@ -247,7 +247,7 @@ def describe_plugin(report: PluginReport) -> Described:
     state = "ok" if report.ok else f"broken: {report.reason}"
     where = " ".join(str(origin[key]) for key in ("kind", "url", "commit") if origin.get(key))
     lines = [f"plugin {report.name} {report.version}", ""]
-    lines += _pairs(
+    lines += pairs(
         [
             ("state", state),
             ("package", report.package),

@@ -282,7 +282,8 @@ def open_root(below: str | None, data_root: str | None) -> Path | None:
         raise MissingData(f"data not found: '{below}' leads out of the data folder")
     if not root.is_dir():
         raise MissingData(
-            f"data not found: {root} is no folder", cure="see --data-root and $VGEN_DATA"
+            f"data not found: {root} is no folder",
+            cure="vgen-eval data list TASK says where it comes from and how it lies",
         )
     return root
 

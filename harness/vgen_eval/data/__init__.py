@@ -1,0 +1,1 @@
+"""The data that tasks need: is it there, is it whole, and making it so."""

@@ -39,6 +39,12 @@ USAGE = "vgen-eval score RUN, or score --task NAME --predictions PATH --model-na
     metavar="X",
     help="Metres a step, where depth is whole numbers: 1/1000 for millimetres.",
 )
+@click.option(
+    "--ablate",
+    metavar="KEY=a,b,..",
+    help="Read the RUNs again under each value of a protocol, an option, a field.",
+)
+@click.option("--metric", metavar="NAME", help="Value that --ablate compares (the primary).")
 @click.option("--set", "set", multiple=True, metavar="KEY=VALUE", help="Override of the card.")
 @click.option("--data-root", metavar="DIR", help="Folder of the data sets (else $VGEN_DATA).")
 @click.option("--output", default="results", metavar="DIR", help="Results folder (results).")
@@ -58,12 +64,15 @@ def command(
     workers: int | None,
     as_json: bool,
     log_level: str,
+    ablate: str | None,
+    metric: str | None,
     **given: Any,
 ) -> int:
     """Score again what a RUN kept, or score predictions made elsewhere.
 
     \b
       vgen-eval score RUN
+      vgen-eval score RUN... --ablate fit=depth_lsq,disparity_lsq_clamped
       vgen-eval score --task NAME --predictions PATH --model-name NAME
 
     No model is called.
@@ -71,6 +80,12 @@ def command(
     from vgen_eval.cli import logs, outcome, terminal
     from vgen_eval.cli.finding import find_run
 
+    if ablate is not None:
+        return _ablate(runs, ablate, metric, given, output, workers, as_json=as_json)
+    if metric is not None:
+        from vgen_eval.errors import UsageError
+
+        raise UsageError("--metric goes with --ablate", cure=USAGE)
     _check_words(runs, given, workers)
     logs.setup(log_level, Path(output))
     terminal.guard_stdout()
@@ -90,6 +105,40 @@ def command(
     outcome.print_results(results, [], output=output, seconds=time.monotonic() - started)
     outcome.explain_exit(results, None)
     return code
+
+
+def _ablate(
+    runs: Sequence[str], word: str, metric: str | None, given: dict[str, Any], output: str,
+    workers: int | None, *, as_json: bool,
+) -> int:  # fmt: skip
+    from vgen_eval.cli.ablate import ablate
+    from vgen_eval.cli.finding import find_run
+    from vgen_eval.cli.signals import Signals
+    from vgen_eval.engine.ablation import Stopped
+    from vgen_eval.engine.pipeline import Stop
+    from vgen_eval.errors import UsageError
+    from vgen_eval.plugins import Catalog
+
+    extra = [n for n, value in given.items() if value not in (None, (), "") and n != "data_root"]
+    if extra or not runs:
+        what = f"--{extra[0].replace('_', '-')}" if extra else "--ablate"
+        raise UsageError(f"{what}: an ablation is of runs: score RUN... --ablate KEY=a,b")
+    stop = Stop()
+    signals = Signals(stop)
+    with signals:
+        try:
+            return ablate(
+                list(dict.fromkeys(find_run(name, Path(output)) for name in runs)),
+                Catalog.discover(),
+                word,
+                metric=metric,
+                data_root=given["data_root"],
+                workers=workers,
+                as_json=as_json,
+                stopped=stop.soft.is_set,
+            )
+        except Stopped:
+            return signals.exit_code or 1
 
 
 def _check_words(runs: Sequence[str], given: dict[str, Any], workers: int | None) -> None:

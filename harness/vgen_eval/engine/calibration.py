@@ -57,8 +57,11 @@ def recall(job: Job, store: RunStore) -> Job | None:
     return _under(job, first, lines, kept["decoder"])
 
 
-def calibrate(job: Job, store: RunStore) -> Job:
-    """The job with its decoder calibrated on what is answered by now; the store is locked."""
+def calibrate(job: Job, store: RunStore, *, keep: bool = True) -> Job:
+    """The job with its decoder calibrated on what is answered by now.
+
+    `keep`: write down what it was calibrated to; the store is locked then.
+    """
     first = first_samples(job)
     if first is None:
         return job
@@ -75,7 +78,8 @@ def calibrate(job: Job, store: RunStore) -> Job:
         name = base.info["decoder"]["name"]
         raise BrokenPlugin(f"decoder '{name}' cannot calibrate: {describe(exc)}") from exc
     kept = {"of": _keys(job, lines), "decoder": record}
-    write_atomic(store.calibration_path(job.score_digest), jsonio.pretty(kept).encode())
+    if keep:
+        write_atomic(store.calibration_path(job.score_digest), jsonio.pretty(kept).encode())
     return _under(job, first, lines, record)
 
 

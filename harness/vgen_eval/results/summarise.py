@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-__all__ = ["summarise"]
+__all__ = ["Summary", "summarise"]
 
 MAX_LISTED = 1000
 MAX_SUBSETS = 100
@@ -42,7 +42,7 @@ def summarise(job: Job, store: RunStore, *, unknown_ids: Sequence[str] = ()) -> 
     rows = job.rows()
     table = AttemptTable(job.task.metrics, rows)
     table.fill(store.scores(job.score_digest, rows))
-    summary = _Summary(job, table)
+    summary = Summary(job, table)
     try:
         scores = tuple(summary.scores())
     # `merge` and `compute` are anyone's code
@@ -72,7 +72,7 @@ def _counts(job: Job, table: AttemptTable, unknown_ids: Sequence[str]) -> Counts
     )
 
 
-class _Summary:
+class Summary:
     """The numbers of one table."""
 
     def __init__(self, job: Job, table: AttemptTable) -> None:
@@ -94,7 +94,7 @@ class _Summary:
                     for first in range(1, self.job.attempts + 1):
                         yield self._best_of(value, subset, samples, first)
 
-    def _rows(self, samples: Ints, attempts: range) -> Ints:
+    def rows(self, samples: Ints, attempts: range) -> Ints:
         """Row numbers (samples, attempts)."""
         columns = np.array(attempts, dtype=np.int64)
         return samples[:, None] * self.job.attempts + columns[None, :]
@@ -122,16 +122,17 @@ class _Summary:
     # --- mean over attempts ---------------------------------------------------------------
 
     def _mean_over_attempts(self, value: Value, subset: str, samples: Ints) -> Score:
-        rows = self._rows(samples, range(self.job.attempts))
-        number, interval, n = self._average(value, rows, self.scored)
-        answered, _, _ = self._average(
+        rows = self.rows(samples, range(self.job.attempts))
+        number, interval, n = self.average(value, rows, self.scored)
+        answered, _, _ = self.average(
             value, rows, self.table.state == ANSWERED, with_interval=False
         )
         return self._score(value, subset, "mean", number, n, answered, interval, None)
 
-    def _average(
+    def average(
         self, value: Value, rows: Ints, usable: NDArray[np.bool_], *, with_interval: bool = True
     ) -> tuple[float | None, Interval, int]:
+        """The value over rows (samples, attempts), its interval, and how many samples it is of."""
         none = Interval(clusters=0, reason="no value")
         samples = int(usable[rows].any(axis=1).sum()) if rows.size else 0
         if value.aggregation == "mean":
@@ -165,7 +166,7 @@ class _Summary:
     def _best_of(self, value: Value, subset: str, samples: Ints, first: int) -> Score:
         """Best of the first p attempts by the truth: an upper bound, and named so."""
         selection = f"best_of_{first}"
-        rows = self._rows(samples, range(first))
+        rows = self.rows(samples, range(first))
         by_itself = value.aggregation == "mean" and self.job.task.selector is None
         guide = value if by_itself else self._guide()
         none = Interval(clusters=0, reason="no value")

@@ -1,0 +1,132 @@
+"""One reading beside another: paired differences with their intervals, and how far ranks move."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+from vgen_eval.results.summarise import Summary
+from vgen_eval.results.table import NO_ROW
+from vgen_eval.statistics import Interval, bootstrap_mean, bootstrap_merged
+from vgen_eval.types import Value
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+__all__ = ["Difference", "Moves", "compare", "kendall_tau", "rank_moves", "ranks"]
+
+
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
+    """A value minus the baseline's, over the samples that both have scored."""
+
+    value: float | None
+    """Of all that the reading itself has scored."""
+    difference: float | None
+    interval: Interval
+    n: int
+    """Samples that both have scored."""
+
+
+class Moves(msgspec.Struct, frozen=True, kw_only=True):
+    """How the order of several runs differs from the baseline's."""
+
+    tau: float | None
+    """Kendall's tau-b; None for fewer than two runs, or where all are tied."""
+    largest: float
+    """Places that the run which moved farthest moved by."""
+    swapped: tuple[tuple[int, int], ...]
+    """Pairs of runs, by their numbers, whose order turned round."""
+
+
+def compare(base: Summary, base_value: Value, other: Summary, value: Value) -> Difference:
+    """The other reading's value against the baseline's, paired by sample.
+
+    The interval is a bootstrap over groups: both are resampled together.
+    """
+    samples = np.arange(len(base.job.items), dtype=np.int64)
+    rows = base.rows(samples, range(base.job.attempts))
+    number, _, _ = other.average(value, rows, other.scored, with_interval=False)
+    both = base.scored[rows].any(axis=1) & other.scored[rows].any(axis=1)
+    rows, groups = rows[both], base.groups[rows[:, 0]][both]
+    groups = np.unique(groups, return_inverse=True)[1].reshape(-1)
+    none = Interval(clusters=0, reason="no sample was scored both ways")
+    if not len(rows):
+        return Difference(value=number, difference=None, interval=none, n=0)
+    if value.aggregation == "mean" and base_value.aggregation == "mean":
+        gaps = _per_sample(other, value, rows) - _per_sample(base, base_value, rows)
+        defined = np.isfinite(gaps)
+        mean = float(gaps[defined].mean()) if defined.any() else None
+        kept = np.unique(groups[defined], return_inverse=True)[1].reshape(-1)
+        interval = bootstrap_mean(gaps[defined], kept)
+        return Difference(value=number, difference=mean, interval=interval, n=int(defined.sum()))
+
+    def gap(chosen: Sequence[int]) -> float | None:
+        some = rows[list(chosen)]
+        mine, theirs = _over(other, value, some), _over(base, base_value, some)
+        return None if mine is None or theirs is None else mine - theirs
+
+    interval = bootstrap_merged(range(len(rows)), groups, gap)
+    whole = gap(range(len(rows)))
+    return Difference(value=number, difference=whole, interval=interval, n=len(rows))
+
+
+def _per_sample(summary: Summary, value: Value, rows: Ints) -> Floats:
+    """Mean over the scored attempts of each sample; NaN where there is none."""
+    found = np.where(summary.scored[rows], summary.table.values[value.of][rows], np.nan)
+    defined = np.isfinite(found)
+    counts = defined.sum(axis=1)
+    sums = np.where(defined, found, 0.0).sum(axis=1)
+    means: Floats = np.full(len(rows), np.nan)
+    np.divide(sums, counts, out=means, where=counts > 0)
+    return means
+
+
+def _over(summary: Summary, value: Value, rows: Ints) -> float | None:
+    if value.aggregation == "mean":
+        each = _per_sample(summary, value, rows)
+        each = each[np.isfinite(each)]
+        return float(each.mean()) if each.size else None
+    return summary.table.pooled_mean(value, np.where(summary.scored[rows], rows, NO_ROW))
+
+
+def ranks(values: Sequence[float], *, higher_is_better: bool) -> list[float]:
+    """The place of each value, 1 the best; tied ones share the mean of their places."""
+    signed = [-value if higher_is_better else value for value in values]
+    return [
+        1 + sum(other < own for other in signed) + (sum(other == own for other in signed) - 1) / 2
+        for own in signed
+    ]
+
+
+def rank_moves(before: Sequence[float], after: Sequence[float]) -> Moves:
+    """From places to places, of the same runs."""
+    swapped = tuple(
+        (a, b)
+        for a, b in combinations(range(len(before)), 2)
+        if (before[a] - before[b]) * (after[a] - after[b]) < 0
+    )
+    return Moves(
+        tau=kendall_tau(before, after),
+        largest=max((abs(x - y) for x, y in zip(before, after, strict=True)), default=0.0),
+        swapped=swapped,
+    )
+
+
+def kendall_tau(x: Sequence[float], y: Sequence[float]) -> float | None:
+    """Kendall's tau-b; None where one of the two has no order at all."""
+    agree = ties_x = ties_y = pairs = 0
+    for a, b in combinations(range(len(x)), 2):
+        first, second = np.sign(x[a] - x[b]), np.sign(y[a] - y[b])
+        pairs += 1
+        agree += int(first * second)
+        ties_x += first == 0
+        ties_y += second == 0
+    scale = float((pairs - ties_x) * (pairs - ties_y)) ** 0.5
+    return agree / scale if scale else None

@@ -283,7 +283,7 @@ def test_a_primary_without_a_number_a_sample_gives_no_best(
     card = told(toys, [["4", "1"], ["1", "5"]], protocol=protocol)
     found = card.score("median", selection="best_of_2")
     assert found.value is None
-    assert found.reason == "the primary has no per-sample value to pick attempts by"
+    assert found.reason == "median has no per-sample value to pick attempts by"
     assert card.score("median").value is not None
 
 

@@ -128,7 +128,7 @@ CODECS: dict[str, list[tuple[str, Any, Any]]] = {
         ("points", Points(NoOptions()), PointsEncoder(NoOptions())),
     ],
     "referring": [
-        ("image", BinaryMask(BinaryMask.Options()), BinaryMaskEncoder(NoOptions())),
+        ("image", BinaryMask(BinaryMask.Options()), BinaryMaskEncoder(BinaryMask.Options())),
         ("mask", NativeMask(NoOptions()), MaskEncoder(NoOptions())),
     ],
     "depth": [

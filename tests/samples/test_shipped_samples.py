@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from vgen_eval.cards import convert, load_card
-from vgen_eval.types import NoOptions, Scene
+from vgen_eval.types import Scene
 from vgen_eval_plugins.counting.encoders import RedDotsEncoder
 from vgen_eval_plugins.counting.red_dots import RedDots
 from vgen_eval_plugins.raycast.render import render
@@ -112,5 +112,5 @@ def test_shipped_masks_survive_the_codec() -> None:
     for item in data.index():
         sample = data.load(item)
         scene = Scene(image=sample.images[0], size=sample.images[0].array.shape[:2])
-        answer = BinaryMaskEncoder(NoOptions()).encode(sample.target, scene)
+        answer = BinaryMaskEncoder(BinaryMask.Options()).encode(sample.target, scene)
         assert np.array_equal(decoder.decode(answer, scene).value, sample.target), item.id

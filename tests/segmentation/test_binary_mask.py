@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from vgen_eval.errors import Undecodable
 from vgen_eval.imaging import Image, decode_image
-from vgen_eval.types import NoOptions, Prediction, Scene
+from vgen_eval.types import Prediction, Scene
 from vgen_eval_plugins.segmentation.binary_mask import BinaryMask, far_fraction, to_grey
 from vgen_eval_plugins.segmentation.encoders import BinaryMaskEncoder
 
@@ -65,7 +65,7 @@ def test_encoded_masks_come_back_exactly(
 ) -> None:
     target = np.random.default_rng(seed).random((height, width)) < density
     scene = scene_of(height, width)
-    answer = BinaryMaskEncoder(NoOptions()).encode(target, scene)
+    answer = BinaryMaskEncoder(BinaryMask.Options()).encode(target, scene)
     for method in ("otsu", "fixed"):
         value = decode(answer, scene, method=method, gray=gray).value
         assert value.dtype == bool
@@ -86,7 +86,7 @@ def test_mask_at_half_the_size_is_brought_to_the_originals() -> None:
     target = np.zeros((80, 120), bool)
     target[20:60, 40:100] = True
     scene = Scene(image=Image(photo(40, 60)), size=(80, 120))
-    answer = BinaryMaskEncoder(NoOptions()).encode(target, scene)
+    answer = BinaryMaskEncoder(BinaryMask.Options()).encode(target, scene)
     assert answer.shape == (40, 60, 3)
     prediction = decode(answer, scene)
     assert prediction.flags == ()
@@ -213,7 +213,7 @@ def test_bars_of_the_input_are_cut_off_the_answer() -> None:
     prediction = decode(np.repeat(answer[..., :1], 3, axis=2), scene)
     assert "wrong_aspect" not in prediction.flags
     assert np.array_equal(prediction.value, target)
-    assert np.array_equal(BinaryMaskEncoder(NoOptions()).encode(target, scene), answer)
+    assert np.array_equal(BinaryMaskEncoder(BinaryMask.Options()).encode(target, scene), answer)
 
 
 def test_broken_files_name_themselves_and_the_good_one_is_read() -> None:

@@ -17,7 +17,7 @@ from vgen_eval_plugins.segmentation.metrics import MaskIoU
 from vgen_eval_plugins.segmentation.native_mask import EmptyMask, NativeMask
 
 Mask = NDArray[np.bool_]
-METRIC = MaskIoU(NoOptions())
+METRIC = MaskIoU(MaskIoU.Options())
 
 
 def scene_of(height: int, width: int) -> Scene:

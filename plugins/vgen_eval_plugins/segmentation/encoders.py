@@ -9,6 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from vgen_eval.types import NoOptions, Scene
 
+from vgen_eval_plugins.colours import as_rgb
+from vgen_eval_plugins.segmentation.binary_mask import BinaryMask, BinaryMaskOptions
+
 __all__ = ["BinaryMaskEncoder", "MaskEncoder"]
 
 
@@ -32,16 +35,17 @@ class MaskEncoder:
 
 
 class BinaryMaskEncoder:
-    """Mask -> a picture, the target white on black."""
+    """Mask -> a picture, the target white, or in the decoder's colour, on black."""
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     measures: ClassVar[str] = "mask"
-    Options: ClassVar[type[msgspec.Struct]] = NoOptions
+    Options: ClassVar[type[msgspec.Struct]] = BinaryMask.Options
 
-    def __init__(self, options: NoOptions) -> None:
+    def __init__(self, options: BinaryMaskOptions) -> None:
         self.options = options
 
     def encode(self, target: NDArray[np.bool_], scene: Scene) -> NDArray[np.uint8]:
         """uint8 (H, W, 3) at the size the model saw."""
-        grey = _at_seen_size(target, scene).view(np.uint8) * np.uint8(255)
-        return np.repeat(grey[:, :, None], 3, axis=2)
+        colour = as_rgb(self.options.colour or (255, 255, 255))
+        paints = np.array([(0, 0, 0), colour], np.uint8)
+        return np.asarray(paints.take(_at_seen_size(target, scene), axis=0))

@@ -20,6 +20,7 @@ PUBLIC_TO_PLUGINS = {
     "vgen_eval.hookspecs",
     "vgen_eval.imaging",
     "vgen_eval.paths",
+    "vgen_eval.prompting",
     "vgen_eval.remote",
     "vgen_eval.scoring",
     "vgen_eval.secrets",

@@ -13,7 +13,7 @@ import vgen_eval
 import vgen_eval.cards
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "tests" / "lookalikes"))
+sys.path.insert(0, str(ROOT / "tests" / "dense"))
 
 QUALITIES = (95, 75)
 
@@ -35,7 +35,7 @@ size; on the releases themselves the ceiling stands in every result card.
 
 def main() -> None:
     """Runs the oracle under every protocol and answer form."""
-    from dense import ids_there, protocols, root_of, write_all
+    from releases import ids_there, protocols, root_of, write_all
 
     lines = []
     with tempfile.TemporaryDirectory() as folder:

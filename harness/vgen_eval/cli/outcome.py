@@ -169,11 +169,17 @@ def _listed(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
 
 
+NO_DATA = "data not found"
+
+
 def print_skipped(skipped: Sequence[Skip]) -> None:
     """Prints how many pairs were skipped, by reason."""
     groups: dict[str, list[str]] = {}
     for skip in skipped:
-        groups.setdefault(terminal.clean(skip.reason), []).append(skip.task)
+        reason = terminal.clean(skip.reason)
+        if reason.startswith(NO_DATA) and not skip.exact:  # one line, however many folders it is
+            reason = f"{NO_DATA} (vgen-eval data list)"
+        groups.setdefault(reason, []).append(skip.task)
     if not groups:
         return
     rows: list[list[str]] = []

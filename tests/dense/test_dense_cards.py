@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import vgen_eval
-from dense import ids_there, protocols, root_of, write_all
+from releases import ids_there, protocols, root_of, write_all
 
 CEILINGS = {
     "depth": {"delta1": 0.99, "absrel": 0.04},

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
 import pytest
 import skimage.measure
+import sklearn.metrics
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -157,24 +159,36 @@ def test_target_refuses_a_count_that_its_points_deny() -> None:
 
 def test_errors_of_a_worked_case() -> None:
     metric = CountError(NoOptions())
-    pairs = [(3, 5), (5, 5), (10, 6)]  # errors -2, 0, 4
+    pairs = [(3, 5), (5, 5), (10, 6), (6, 7)]  # errors -2, 0, 4, -1
     parts = [metric.update(pred, CountTarget(truth), None) for pred, truth in pairs]
-    assert metric.compute(parts[0]) == {"mae": 2.0, "rmse": 2.0, "accuracy": 0.0}
-    merged = metric.merge(metric.merge(parts[0], parts[1]), parts[2])
+    assert metric.compute(parts[0]) == {
+        "mae": 2.0, "rmse": 2.0, "accuracy": 0.0, "within_one": 0.0,
+    }  # fmt: skip
+    merged = functools.reduce(metric.merge, parts)
     values = metric.compute(merged)
-    assert values["mae"] == pytest.approx(2.0)
-    assert values["rmse"] == pytest.approx(math.sqrt(20 / 3))
-    assert values["accuracy"] == pytest.approx(1 / 3)
+    assert values["mae"] == pytest.approx(7 / 4)
+    assert values["rmse"] == pytest.approx(math.sqrt(21 / 4))
+    assert values["accuracy"] == pytest.approx(1 / 4)
+    assert values["within_one"] == pytest.approx(2 / 4)
+
+
+def test_rmse_is_of_all_pictures_and_the_others_are_means_of_each() -> None:
+    aggregations = {value.name: value.aggregation for value in CountError.values}
+    assert aggregations == {
+        "mae": "mean", "rmse": "pooled", "accuracy": "mean", "within_one": "mean",
+    }  # fmt: skip
 
 
 def test_errors_over_nothing_are_undefined() -> None:
     metric = CountError(NoOptions())
-    empty = {"n": 0, "abs": 0, "sq": 0, "exact": 0}
-    assert metric.compute(empty) == {"mae": None, "rmse": None, "accuracy": None}
+    empty = {"n": 0, "abs": 0, "sq": 0, "exact": 0, "near": 0}
+    assert metric.compute(empty) == {
+        "mae": None, "rmse": None, "accuracy": None, "within_one": None,
+    }  # fmt: skip
 
 
 @given(st.lists(st.tuples(st.integers(0, 500), st.integers(0, 500)), min_size=1, max_size=30))
-def test_errors_agree_with_numpy_however_merged(pairs: list[tuple[int, int]]) -> None:
+def test_errors_agree_with_scikit_learn_however_merged(pairs: list[tuple[int, int]]) -> None:
     metric = CountError(NoOptions())
     parts = [metric.update(pred, CountTarget(truth), None) for pred, truth in pairs]
     forward, backward = parts[0], parts[-1]
@@ -183,8 +197,12 @@ def test_errors_agree_with_numpy_however_merged(pairs: list[tuple[int, int]]) ->
     for part in parts[-2::-1]:
         backward = metric.merge(part, backward)
     assert forward == backward
-    error = np.subtract(*np.array(pairs, dtype=float).T)
+    pred, truth = np.array(pairs).T
     values = metric.compute(forward)
-    assert values["mae"] == pytest.approx(np.abs(error).mean())
-    assert values["rmse"] == pytest.approx(np.sqrt((error**2).mean()))
-    assert values["accuracy"] == pytest.approx((error == 0).mean())
+    assert values["mae"] == pytest.approx(sklearn.metrics.mean_absolute_error(truth, pred))
+    assert values["rmse"] == pytest.approx(
+        sklearn.metrics.root_mean_squared_error(truth, pred), abs=1e-9
+    )
+    assert values["accuracy"] == pytest.approx(sklearn.metrics.accuracy_score(truth, pred))
+    near = np.isclose(truth, pred, rtol=0, atol=1)
+    assert values["within_one"] == pytest.approx(near.mean())

@@ -132,7 +132,7 @@ def test_red_things_of_the_photo_are_not_counted() -> None:
 def test_without_the_gate_red_things_of_the_photo_count() -> None:
     picture = dotted(np.full((768, 1024, 3), 90, np.uint8), [(100, 100), (300, 200)], 9)
     answer = dotted(picture, [(700, 300)], 9)
-    assert decode(answer, picture, difference_gate=False).value == 3
+    assert decode(answer, picture, method="blob").value == 3
     assert decode(answer, picture).value == 1
 
 

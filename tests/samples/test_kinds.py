@@ -134,6 +134,8 @@ def test_layers_are_painted_in_their_order_over_the_rest(photos: Photos, make: M
     assert sample.target.labels.dtype == np.int32
     assert np.array_equal(sample.target.labels, expected)
     assert sample.valid is None
+    there = [name for at, name in enumerate(CLASSES) if (expected == at).any()]
+    assert sample.fields == {"present": "\n".join(there)}
     open_rest = only(make("semantic", {**line, "rest": None}, classes=CLASSES)).target.labels
     assert np.array_equal(open_rest, np.where(expected == 3, -1, expected))
     part = only(make("semantic", {**line, "crop": [12, 8, 10, 9]}, classes=CLASSES))

@@ -21,6 +21,7 @@ from vgen_eval_plugins.baselines.classical import Classical
 from vgen_eval_plugins.baselines.copying import Copy
 from vgen_eval_plugins.baselines.flaky import KINDS, Flaky, FlakyOptions, Kind, kind_of
 from vgen_eval_plugins.baselines.oracle import Oracle
+from vgen_eval_plugins.baselines.regions import colours_named
 from vgen_eval_plugins.counting.components import Components
 from vgen_eval_plugins.counting.decoders import CountText, Points
 from vgen_eval_plugins.counting.encoders import (
@@ -210,6 +211,14 @@ def test_blind_never_looks_at_pixels(family: str, form: str) -> None:
     one = ask(blind, request_for(random_photo(seed=1), family=family, form=form))
     two = ask(blind, request_for(random_photo(seed=2), family=family, form=form))
     assert np.array_equal(one, two) if isinstance(one, np.ndarray) else one == two
+
+
+def test_colours_are_read_off_a_prompt_as_codes_levels_or_words() -> None:
+    words = "the road dark red, the wall orange, the terrain light green, and everything else black"
+    assert colours_named(words) == [(139, 0, 0), (255, 165, 0), (144, 238, 144)]
+    assert colours_named("a : [1, 2, 3]\nb : [0, 0, 0]\nc : [1, 2, 3]") == [(1, 2, 3)]
+    assert colours_named("orange: #0000FF; void: black (#000000)") == [(0, 0, 255)]
+    assert colours_named("no colour is scared") == []
 
 
 @pytest.mark.parametrize("form", Classical.forms)

@@ -13,6 +13,7 @@ from releasekit import item_of, load_all, photo, write_png
 from vgen_eval.errors import BadSample, MissingData
 from vgen_eval_plugins.datasets.celebamask_hq import CLASSES, CelebAMaskHQ, Draw, merge_parts
 from vgen_eval_plugins.datasets.cityscapes import Cityscapes
+from vgen_eval_plugins.datasets.coco_classes import CLASSES as COCO
 from vgen_eval_plugins.datasets.coco_panoptic import NAMES, CocoPanoptic
 
 FRAME = "frankfurt_000000_000294"
@@ -131,6 +132,17 @@ def test_a_draw_is_that_of_random_sample(tmp_path):
     assert names == [str(number) for number in wanted]
 
 
+def test_a_list_of_official_numbers_takes_the_place_of_the_draw(tmp_path):
+    write_face(tmp_path)
+    (tmp_path / "mine.json").write_text('[2001, "00007"]')
+    data = faces(tmp_path, ids="mine.json", draw=Draw(seed=77, count=150))
+    assert [item.id for item in data.index()] == ["2001", "7"]
+    assert data.load(item_of("2001")).target.labels.shape == (1024, 1024)
+    (tmp_path / "mine.json").write_text("[2001, 30000]")
+    with pytest.raises(MissingData, match="nor of official numbers"):
+        faces(tmp_path, ids="mine.json").index()
+
+
 HEX = "002b92f1" + "0" * 24
 
 
@@ -154,6 +166,24 @@ def test_the_export_is_read_by_its_list_and_its_indices(tmp_path):
     assert sample.fields["present"].split("\n") == ["background", "hair"]
     # grown by whole pixels: shrunk again it is the picture that was fed
     assert np.array_equal(sample.images[0].array[::2, ::2], sample.images[0].array[1::2, 1::2])
+
+
+def test_a_mask_of_another_size_than_its_folder_says_is_a_bad_sample(tmp_path):
+    write_export(tmp_path)
+    write_png(tmp_path / f"masks-512/{HEX}.png", np.zeros((512, 500), np.uint8))
+    with pytest.raises(BadSample, match="is 500x512, not 512x512"):
+        load_all(faces(tmp_path))
+    write_png(tmp_path / f"masks-512/{HEX}.png", np.full((512, 512), 19, np.uint8))
+    with pytest.raises(BadSample, match="label 19 of 19 classes"):
+        load_all(faces(tmp_path))
+
+
+def test_masks_of_the_size_scored_at_come_before_grown_ones(tmp_path):
+    write_export(tmp_path)
+    write_png(tmp_path / f"masks-1024/{HEX}.png", np.full((1024, 1024), 17, np.uint8))
+    (large,), (small,) = (load_all(faces(tmp_path, score_size=side)) for side in (1024, 512))
+    assert large.fields["present"] == "neck"
+    assert small.fields["present"] == "background\nhair"
 
 
 def test_a_list_that_is_none_is_refused(tmp_path):
@@ -223,6 +253,40 @@ def test_faulty_coco_files_are_told(tmp_path):
         coco(tmp_path).index()
 
 
-def test_every_category_has_a_name_and_a_label_of_its_own():
+@pytest.mark.parametrize("share", [0.0, 0.5])
+@pytest.mark.parametrize(
+    ("write", "open_data", "file"),
+    [
+        (lambda root: write_cityscapes(root, np.full((40, 60), 7)), cityscapes, "leftImg8bit/val"),
+        (lambda root: write_cityscapes(root, np.full((40, 60), 7)), cityscapes, "gtFine"),
+        (write_export, faces, "images"),
+        (write_export, faces, "masks-512"),
+        (write_coco, coco, "val2017"),
+        (write_coco, coco, "annotations/panoptic_val2017"),
+    ],
+)
+def test_a_truncated_file_is_named(tmp_path, write, open_data, file, share):
+    write(tmp_path)
+    path = sorted(path for path in (tmp_path / file).rglob("*") if path.is_file())[0]
+    path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
+    data = open_data(tmp_path)
+    with pytest.raises(BadSample, match=path.name):
+        data.load(data.index()[0])
+    assert len(data.verify(data.index())) == 1
+    assert len(data.look(data.index())) == (share == 0)
+
+
+def test_a_label_picture_of_another_size_than_the_photo_is_a_bad_sample(tmp_path):
+    write_coco(tmp_path)
+    label = tmp_path / "annotations/panoptic_val2017/000000000139.png"
+    write_png(label, np.zeros((41, 30, 3), np.uint8))
+    with pytest.raises(BadSample, match="is 30x41, the picture 41x30"):
+        load_all(coco(tmp_path))
+
+
+def test_every_category_has_a_name_a_colour_and_a_label_of_its_own():
     assert len(set(NAMES)) == 134
+    assert len({entry.number for entry in COCO}) == len({entry.colour for entry in COCO}) == 133
+    assert sum(entry.number <= 90 for entry in COCO) == 80
+    assert "#000000" not in {entry.colour for entry in COCO}
     assert (NAMES[0], NAMES[1], NAMES[-1]) == ("other", "person", "rug-merged")

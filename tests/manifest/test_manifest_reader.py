@@ -131,9 +131,11 @@ def test_label_values_become_places_in_the_table_of_classes(folder: Path) -> Non
     raw[:, :4], raw[0] = 11, 255
     save(folder / "l.png", raw)
     classes = [{"name": "building", "value": 11}, {"name": "road", "value": 7}]
-    target = load(
+    sample = load(
         folder, {"labels": "l.png"}, target="labels", labels={"classes": classes, "ignore": [255]}
-    ).target
+    )
+    target = sample.target
+    assert sample.fields == {"present": "building\nroad"}
     assert target.classes == ("building", "road")
     assert target.labels[0].tolist() == [-1] * WIDTH
     assert target.labels[1].tolist() == [0] * 4 + [1] * (WIDTH - 4)

@@ -252,6 +252,29 @@ def compare_confusion(rng: np.random.Generator, classes: int) -> None:
     report(f"confusion of {classes}, bincount / ours", ratio(theirs, mine), least=3)
     report(f"confusion of {classes}, ours", 1e3 * float(np.median(mine)), " ms")
     report(f"IoU of {classes} classes, whole metric", 1e3 * float(np.median(whole)), " ms")
+    compare_with_torchmetrics(pred, target, classes)
+
+
+def compare_with_torchmetrics(
+    pred: NDArray[np.uint8], target: NDArray[np.uint8], classes: int
+) -> None:
+    from vgen_eval_plugins.standins.vision_ops import mend_torchvision
+
+    try:
+        mend_torchvision()
+        import torch
+        from torchmetrics.functional.classification import multiclass_confusion_matrix
+    except (ImportError, RuntimeError):
+        return  # not installed, or not for this build of torch
+    from vgen_eval_plugins.semantic.metrics import confusion
+
+    torch.set_num_threads(1)
+    found, truth = (torch.from_numpy(labels.astype(np.int64)) for labels in (pred, target))
+    theirs, mine = interleave(
+        repeated(lambda: multiclass_confusion_matrix(found, truth, num_classes=classes), 2),
+        repeated(lambda: confusion(pred, target, rows=classes, columns=classes), 20),
+    )
+    report(f"confusion of {classes}, torchmetrics / ours", ratio(theirs, mine), least=20)
 
 
 def main() -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from vgen_eval.cards import convert
-from vgen_eval.errors import BadSample, CardError
+from vgen_eval.errors import BadSample, CardError, NoValidTarget
 from vgen_eval.imaging import Image
 from vgen_eval.types import Scene
 from vgen_eval_plugins.semantic.encoders import NearestColourEncoder
-from vgen_eval_plugins.semantic.labels import LabelMap, present_classes
+from vgen_eval_plugins.semantic.labels import LabelMap, present_classes, present_fields
 from vgen_eval_plugins.semantic.nearest_colour import NearestColour, NearestColourOptions
 from vgen_eval_plugins.semantic.palette_picture import draw_palette
 from vgen_eval_plugins.semantic.palettes import listed_classes, shuffle_colours
@@ -64,10 +64,16 @@ def test_distractors_are_drawn_alike_every_time_and_differ_by_seed():
     assert len(listed_classes(names, "oracle+99", here, seed=0)) == 40
 
 
-@pytest.mark.parametrize("present", [None, "", "boat"])
+@pytest.mark.parametrize("present", [None, "boat"])
 def test_a_sample_that_tells_no_class_of_the_palette_is_a_bad_one(present):
     with pytest.raises(BadSample):
         decoder(classes="oracle").fields(scene(present))
+
+
+def test_a_truth_of_no_class_has_nothing_to_list():
+    with pytest.raises(NoValidTarget, match="no pixel"):
+        decoder(classes="oracle").fields(scene(""))
+    assert decoder().fields(scene(""))["classes"].startswith("roads")
 
 
 @pytest.mark.parametrize("rule", ["none", "oracle+0", "oracle+", "oracle-1"])
@@ -133,6 +139,12 @@ def test_a_palette_picture_is_white_with_a_swatch_and_a_name_a_class():
     assert decoder().pictures(scene()) == ()
 
 
+def test_pages_of_a_list_are_drawn_once():
+    reader = decoder(palette_picture=True, classes="oracle")
+    assert reader.pictures(scene("road")) is reader.pictures(scene("road"))
+    assert reader.pictures(scene("road")) is not reader.pictures(scene("sky"))
+
+
 def test_the_printed_dot_product_takes_every_pixel_for_black():
     answer = np.random.default_rng(1).integers(1, 256, (6, 6, 3), dtype=np.uint8)
     found = decoder(decode="dot").decode(answer, scene()).value
@@ -163,3 +175,5 @@ def test_max_distance_goes_with_euclidean_alone():
 def test_present_classes_are_those_with_a_pixel():
     target = LabelMap(np.int32([[2, -1], [0, 2]]), NAMES)
     assert present_classes(target) == "road\ncar"
+    assert present_fields(target) == {"present": "road\ncar"}
+    assert present_fields(np.zeros((2, 2))) == {}

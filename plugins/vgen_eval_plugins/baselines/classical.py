@@ -32,7 +32,7 @@ __all__ = ["Classical"]
 
 
 class Classical(BaseAdapter):
-    """One unlearned method a family; of the prompt it reads no more than its #rrggbb codes.
+    """One unlearned method a family; of the prompt it reads no more than its colours.
 
     Masks: GrabCut from a central prior. Counts: watershed of the distance transform. Depth: lower
     in the picture and richer in detail is nearer. Normals: slopes of smoothed brightness over a
@@ -40,7 +40,7 @@ class Classical(BaseAdapter):
     first class.
     """
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     Options: ClassVar[type[msgspec.Struct]] = NoOptions
     forms: ClassVar[tuple[AnswerForm, ...]] = (
         "image", "text", "mask", "points", "depth_map", "normal_map", "label_map",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 import cv2
 import numpy as np
+import PIL.ImageColor
 from numpy.typing import NDArray
 
 from vgen_eval_plugins.baselines.vision import SEED, reduce
@@ -25,12 +27,31 @@ VOID = "#000000"
 """The colour that prompts give to nothing at all: no region's."""
 
 _CODE = re.compile(r"#[0-9a-fA-F]{6}\b")
+_LEVELS = re.compile(r"\[(\d{1,3}), (\d{1,3}), (\d{1,3})\]")
 
 
 def colours_named(prompt: str) -> list[tuple[int, int, int]]:
-    """R, G, B of every #rrggbb in a prompt, in order, each once; black, the void, left out."""
-    codes = dict.fromkeys(code.lower() for code in _CODE.findall(prompt))
-    return [as_rgb(code) for code in codes if code != VOID]
+    """R, G, B of a prompt's colours in order, each once; black, the void, left out.
+
+    Colours are all #rrggbb; where there is none all [r, g, b], and else all words that CSS has for
+    one, "light green" for lightgreen.
+    """
+    codes = [code.lower() for code in _CODE.findall(prompt)]
+    for levels in () if codes else _LEVELS.findall(prompt):
+        codes += [f"#{bytes(min(int(level), 255) for level in levels).hex()}"]
+    if not codes:
+        words = (word.replace(" ", "") for word in _words().findall(prompt))
+        codes = [f"#{bytes(PIL.ImageColor.getrgb(word)).hex()}" for word in words]
+    return [as_rgb(code) for code in dict.fromkeys(codes) if code != VOID]
+
+
+@functools.cache
+def _words() -> re.Pattern[str]:
+    """Any word for a colour, "light green" before "green"."""
+    shades = "dark|light|medium|pale|deep|hot"
+    names = "|".join(sorted(PIL.ImageColor.colormap, key=len, reverse=True))
+    spaced = re.sub(rf"(?<![a-z])({shades})(?=[a-z])", r"\1 ?", names)
+    return re.compile(rf"\b(?:{spaced})\b")
 
 
 def cluster_colours(picture: RGB, count: int) -> NDArray[np.int32]:

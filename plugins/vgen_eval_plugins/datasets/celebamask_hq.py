@@ -19,8 +19,7 @@ from vgen_eval.imaging import Image, decode_image, decode_labels, decode_mask, r
 from vgen_eval.types import Item, Sample
 
 from vgen_eval_plugins.datasets.release import Release
-from vgen_eval_plugins.semantic.labels import LabelMap, present_classes
-from vgen_eval_plugins.semantic.palettes import PRESENT
+from vgen_eval_plugins.semantic.labels import LabelMap, present_fields
 
 __all__ = ["CLASSES", "PARTS", "CelebAMaskHQ", "merge_parts"]
 
@@ -92,7 +91,11 @@ class CelebAMaskHQ:
             msgspec.Meta(description="Of the official pictures, a seeded subset; null: all."),
         ] = None
         ids: Annotated[
-            str, msgspec.Meta(description="List of the export's names, below the root.")
+            str,
+            msgspec.Meta(
+                description="JSON list below the root, read before `draw`: the export's names, or "
+                "official numbers."
+            ),
         ] = IDS
 
     def __init__(self, options: Options, *, root: Path | None, folder: Path) -> None:  # noqa: ARG002
@@ -100,12 +103,12 @@ class CelebAMaskHQ:
         self._release = Release(root, title="CelebAMask-HQ")
 
     def index(self) -> Sequence[Item]:
-        """The export's list if it is there, else the official numbers."""
+        """The list of ids if it is there, else the official numbers, all or drawn."""
         return [Item(id=name, group=name) for name in self._names]
 
     def load(self, item: Item) -> Sample:
         """The photo and its labels; BadSample, naming the file, when one is faulty."""
-        if item.id not in self._names:
+        if item.id not in self._known:
             raise BadSample(f"{self._release.root}: no sample '{item.id}'")
         side = self.options.score_size
         try:
@@ -126,7 +129,7 @@ class CelebAMaskHQ:
             group=item.group,
             images=(Image(resize(picture, height=side, width=side, kind=kind)),),
             target=target,
-            fields={PRESENT: present_classes(target)},
+            fields=present_fields(target),
         )
 
     def look(self, items: Sequence[Item]) -> list[Problem]:
@@ -157,11 +160,15 @@ class CelebAMaskHQ:
 
     @cached_property
     def _is_export(self) -> bool:
-        return self._release.has(self.options.ids)
+        return HEX.fullmatch(self._names[0]) is not None
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset(self._names)
 
     @cached_property
     def _names(self) -> list[str]:
-        if self._is_export:
+        if self._release.has(self.options.ids):
             return self._read_list()
         if not self._release.has("CelebA-HQ-img"):
             raise MissingData(
@@ -181,12 +188,14 @@ class CelebAMaskHQ:
             names = json.loads(data)
         except ValueError as exc:
             raise MissingData(f"CelebAMask-HQ: {self.options.ids} is no JSON: {exc}") from exc
-        good = isinstance(names, list) and all(
-            isinstance(name, str) and HEX.fullmatch(name) for name in names
-        )
-        if not good or not names:
-            raise MissingData(f"CelebAMask-HQ: {self.options.ids} is no list of 32 hex digits each")
-        return list(names)
+        told = [str(name) for name in names] if isinstance(names, list) else []
+        numbers = all(name.isdecimal() and name.isascii() and int(name) < PICTURES for name in told)
+        if not told or not (numbers or all(HEX.fullmatch(name) for name in told)):
+            raise MissingData(
+                f"CelebAMask-HQ: {self.options.ids} is no list of 32 hex digits each, nor of "
+                "official numbers"
+            )
+        return [str(int(name)) for name in told] if numbers else told
 
     def _picture(self, name: str) -> str:
         return f"images/{name}.jpg" if self._is_export else f"CelebA-HQ-img/{name}.jpg"
@@ -204,6 +213,11 @@ class CelebAMaskHQ:
         if self._is_export:
             file = self._export_mask(name)
             labels = decode_labels(self._release.read(file), what=file)
+            side = int(file.removeprefix("masks-").partition("/")[0])
+            if labels.shape != (side, side):
+                raise ValueError(
+                    f"{file} is {labels.shape[1]}x{labels.shape[0]}, not {side}x{side}"
+                )
             if labels.max(initial=0) >= len(CLASSES):
                 raise ValueError(f"{file}: label {labels.max()} of {len(CLASSES)} classes")
             return labels

@@ -15,8 +15,7 @@ from vgen_eval.imaging import Image, decode_image, decode_labels
 from vgen_eval.types import Item, Sample
 
 from vgen_eval_plugins.datasets.release import Release
-from vgen_eval_plugins.semantic.labels import OPEN, LabelMap, present_classes
-from vgen_eval_plugins.semantic.palettes import PRESENT
+from vgen_eval_plugins.semantic.labels import OPEN, LabelMap, present_fields
 
 __all__ = ["CATEGORIES", "CLASSES", "Cityscapes"]
 
@@ -102,7 +101,7 @@ class Cityscapes:
             group=item.group,
             images=(Image(picture),),
             target=target,
-            fields={PRESENT: present_classes(target)},
+            fields=present_fields(target),
             tags=item.tags,
         )
 

@@ -20,8 +20,7 @@ from vgen_eval.types import Item, Sample
 from vgen_eval_plugins.datasets.celebamask_hq import Draw
 from vgen_eval_plugins.datasets.coco_classes import CLASSES
 from vgen_eval_plugins.datasets.release import Release
-from vgen_eval_plugins.semantic.labels import LabelMap, present_classes
-from vgen_eval_plugins.semantic.palettes import PRESENT
+from vgen_eval_plugins.semantic.labels import LabelMap, present_fields
 
 __all__ = ["OTHER", "CocoPanoptic"]
 
@@ -90,7 +89,7 @@ class CocoPanoptic:
             group=item.group,
             images=(Image(picture),),
             target=target,
-            fields={PRESENT: present_classes(target)},
+            fields=present_fields(target),
         )
 
     def look(self, items: Sequence[Item]) -> list[Problem]:

@@ -21,6 +21,7 @@ from vgen_eval_plugins.fingerprint import digest_files
 from vgen_eval_plugins.manifest import options as read_as
 from vgen_eval_plugins.manifest.lines import Line, read_lines
 from vgen_eval_plugins.manifest.truths import leave_open, read_truth, read_valid
+from vgen_eval_plugins.semantic.labels import present_fields
 
 __all__ = ["Manifest"]
 
@@ -30,7 +31,7 @@ THREADS = min(8, os.cpu_count() or 1)
 class Manifest:
     """Pictures and truths that a manifest names, below the data root or beside the card."""
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     Options: ClassVar[type[msgspec.Struct]] = read_as.Options
 
     def __init__(self, options: read_as.Options, *, root: Path | None, folder: Path) -> None:
@@ -123,13 +124,14 @@ class Manifest:
         )
         size = (images[0].height, images[0].width)
         truth, valid = read_truth(line, self.options, read, size), read_valid(line, read, size)
+        target = leave_open(truth, valid)
         return Sample(
             id=line.name,
             group=line.group or line.name,
             images=images,
-            target=leave_open(truth, valid),
+            target=target,
             valid=valid,
-            fields=line.texts,
+            fields={**present_fields(target), **line.texts},
             tags=line.tags,
         )
 

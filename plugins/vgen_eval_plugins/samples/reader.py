@@ -22,6 +22,7 @@ from vgen_eval_plugins.samples.annotations import DepthPhoto, Kind, Line, PhotoL
 from vgen_eval_plugins.samples.lines import Annotated as Annotations
 from vgen_eval_plugins.samples.lines import read_annotations
 from vgen_eval_plugins.samples.truths import measured_truth, photo_truth, points_of, scene_truth
+from vgen_eval_plugins.semantic.labels import present_fields
 
 __all__ = ["Samples"]
 
@@ -29,7 +30,7 @@ __all__ = ["Samples"]
 class Samples:
     """JSON lines beside a card that annotate a package's photographs or name rendered scenes."""
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         """Which annotations, of which package's pictures and which scenes."""
@@ -99,7 +100,7 @@ class Samples:
             images=(image,),
             target=target,
             valid=_known(target),
-            fields=line.fields,
+            fields={**present_fields(target), **line.fields},
             tags=line.tags,
         )
 

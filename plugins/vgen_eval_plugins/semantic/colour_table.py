@@ -26,10 +26,10 @@ class ColourTable:
     """Nearest of `palette` by Euclidean distance in RGB; ties go to the earlier entry.
 
     Codes: entry + 1, or 0 where the nearest is farther than `max_distance`. All 2^24 colours have
-    a place in the table (16 MiB; twice that over 254 entries). Cells of 8 x 8 x 8 colours that lie
-    wholly with one entry are filled when it is made; those that a border crosses when a picture
-    first shows one of their colours, colour by colour with whole numbers, so that no pixel differs
-    from the plain loop over the entries.
+    a place in the table (16 MiB; twice that over 254 entries), in cells of 8 x 8 x 8. A cell is
+    filled when a picture first shows one of its colours, so that a table for a single picture costs
+    little: at once where it lies wholly with one entry, colour by colour with whole numbers where
+    a border crosses it. No pixel differs from the plain loop over the entries.
     """
 
     def __init__(
@@ -41,9 +41,10 @@ class ColourTable:
         small = len(palette) < 255
         self._unknown = 255 if small else 65535
         self._limit = None if max_distance is None else max_distance**2
-        cells = self._sure_cells().astype(np.uint8 if small else np.uint16)
-        self._table = np.empty((CELLS, SIDE) * 3, cells.dtype)
-        self._table[:] = cells.reshape(CELLS, 1, CELLS, 1, CELLS, 1)
+        doubled = 2 * self.palette
+        self._spread = np.abs(doubled[:, None] - doubled[None]).sum(axis=2)  # (entries, entries)
+        kind: type[np.uint8 | np.uint16] = np.uint8 if small else np.uint16
+        self._table = np.full((CELLS, SIDE) * 3, self._unknown, kind)
         self._flat = self._table.reshape(-1)
 
     def look_up(self, picture: NDArray[np.uint8]) -> Codes:
@@ -61,14 +62,8 @@ class ColourTable:
         gap = picture - self._entries.take(codes, axis=0)
         return np.asarray(np.sqrt(np.einsum("hwc,hwc->hw", gap, gap)))
 
-    def _sure_cells(self) -> NDArray[np.int64]:
-        """The code of every cell (32768), `unknown` where its colours have several."""
-        cells = np.arange(CELLS**3)
-        return np.concatenate(
-            [self._judge(cells[at : at + CHUNK]) for at in range(0, len(cells), CHUNK)]
-        )
-
-    def _judge(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _judge(self, cells: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """The code of every cell, `unknown` where its colours have several; and what may win."""
         centre, square, contested = self._contest(cells)
         best = square.argmin(axis=1)
         codes = np.where(contested.sum(axis=1) == 1, best + 1, self._unknown)
@@ -78,7 +73,7 @@ class ColourTable:
             # no colour of the cell is within reach of any entry
             reach = np.sqrt(square.min(axis=1)) - np.sqrt(3.0) * (SIDE - 1)
             codes[reach > 2 * np.sqrt(self._limit) + 1e-6] = 0
-        return codes
+        return codes, contested
 
     def _contest(self, cells: NDArray[np.int64]) -> tuple[Whole, Whole, NDArray[np.bool_]]:
         """Centres (cells, 3), squared distances to the entries, and which may win in the cell.
@@ -89,25 +84,32 @@ class ColourTable:
         All in doubled coordinates, in which centres are whole.
         """
         doubled = 2 * self.palette
-        spread = np.abs(doubled[:, None] - doubled[None]).sum(axis=2)  # (entries, entries)
         centre = 2 * SIDE * _coordinates(cells) + SIDE - 1
         square = np.zeros((len(cells), len(doubled)), np.int32)
         for axis in range(3):
             gap = centre[:, axis, None] - doubled[None, :, axis]
             square += gap * gap
-        bound = square.min(axis=1)[:, None] + 2 * (SIDE - 1) * spread[square.argmin(axis=1)]
+        bound = square.min(axis=1)[:, None] + 2 * (SIDE - 1) * self._spread[square.argmin(axis=1)]
         return centre, square, bound >= square  # equal is a tie, whoever comes first
 
     def _fill(self, cells: NDArray[np.int64]) -> None:
         """Settle all colours of these cells. Threads may do so at once: they write the same."""
-        for at in range(0, len(cells), CHUNK // 4):
-            some = cells[at : at + CHUNK // 4]
-            red, green, blue = _coordinates(some).T
-            self._table[red, :, green, :, blue, :] = self._settle(some)
+        for at in range(0, len(cells), CHUNK):
+            some = cells[at : at + CHUNK]
+            codes, contested = self._judge(some)
+            sure = codes != self._unknown
+            self._write(some[sure], codes[sure][:, None, None, None])
+            crossed = np.flatnonzero(~sure)
+            for start in range(0, len(crossed), CHUNK // 4):
+                rows = crossed[start : start + CHUNK // 4]
+                self._write(some[rows], self._settle(some[rows], contested[rows]))
 
-    def _settle(self, cells: NDArray[np.int64]) -> Codes:
+    def _write(self, cells: NDArray[np.int64], codes: Codes) -> None:
+        red, green, blue = _coordinates(cells).T
+        self._table[red, :, green, :, blue, :] = codes
+
+    def _settle(self, cells: NDArray[np.int64], contested: NDArray[np.bool_]) -> Codes:
         """The codes of all colours of these cells, (cells, 8, 8, 8)."""
-        contested = self._contest(cells)[2]
         levels = SIDE * _coordinates(cells)[:, :, None] + np.arange(SIDE, dtype=np.int32)
         least = np.full((len(cells), SIDE, SIDE, SIDE), np.iinfo(np.int32).max, np.int32)
         codes = np.zeros(least.shape, self._table.dtype)
@@ -139,12 +141,16 @@ class RuledTable:
         """Codes (H, W), uint16: entry + 1."""
         present, index = np.unique(pack(picture), return_inverse=True)
         colours = np.stack([present >> 16, present >> 8 & 255, present & 255], axis=1)
-        if self._rule == "dot":
-            cost = colours.astype(np.float64) @ self.palette.T.astype(np.float64)
-        else:
-            found, entries = _to_lab(colours), _to_lab(self.palette)
-            cost = np.stack([((found - entry) ** 2).sum(axis=1) for entry in entries], axis=1)
-        codes = (cost.argmin(axis=1) + 1).astype(np.uint16)
+        is_dot = self._rule == "dot"
+        found = colours.astype(np.float64) if is_dot else _to_lab(colours)
+        entries = self.palette.astype(np.float64) if is_dot else _to_lab(self.palette)
+        least = np.full(len(found), np.inf)
+        codes = np.zeros(len(found), np.uint16)
+        for number, entry in enumerate(entries, 1):  # one at a time: a photo has a million colours
+            cost = found @ entry if is_dot else ((found - entry) ** 2).sum(axis=1)
+            closer = cost < least
+            codes[closer] = number
+            least[closer] = cost[closer]
         return np.asarray(codes[index.reshape(picture.shape[:2])])
 
     def distance(self, picture: NDArray[np.uint8], codes: Codes) -> NDArray[np.float32]:

@@ -14,16 +14,21 @@ from vgen_eval_plugins.colours import AnyColour, as_code, as_hex, pack
 
 __all__ = [
     "OPEN",
+    "PRESENT",
     "LabelClass",
     "LabelMap",
     "Value",
     "from_colours",
     "present_classes",
+    "present_fields",
     "to_labels",
 ]
 
 OPEN = -1
 """The label of a pixel that a truth ignores or an answer leaves open."""
+
+PRESENT = "present"
+"""Field of a sample: the names of the classes in its truth, one a line, in the data set's order."""
 
 _SPAN = 1 << 16
 _NAMED = 8
@@ -83,8 +88,13 @@ def to_labels(
 
 def present_classes(target: LabelMap) -> str:
     """The names of the classes in a truth, in the data set's order, one a line."""
-    seen = np.bincount(target.labels[target.labels != OPEN].ravel(), minlength=len(target.classes))
+    seen = np.bincount(target.labels.ravel() + 1, minlength=len(target.classes) + 1)[1:]
     return "\n".join(name for name, count in zip(target.classes, seen, strict=True) if count)
+
+
+def present_fields(target: Any) -> dict[str, str]:
+    """The field `present` of a sample whose truth is a label map; of any other, nothing."""
+    return {PRESENT: present_classes(target)} if isinstance(target, LabelMap) else {}
 
 
 def from_colours(

@@ -40,7 +40,7 @@ DRIFT_PIXELS = 1 << 18
 POLICY = "each pixel to its nearest entry, blended seams too"
 
 TABLES = 4
-"""Tables of colours that are kept, 16 MiB each: one for every list of classes."""
+"""Lists of classes whose table of colours, 16 MiB, and palette pictures are kept."""
 
 Colour = AnyColour | Paint
 ClassRule = Annotated[str, msgspec.Meta(pattern=r"^(all|oracle|oracle\+[1-9][0-9]*)$")]
@@ -130,6 +130,7 @@ class NearestColour:
         self.options = options
         self.palette = dealt_palette(options)
         self._table = functools.lru_cache(TABLES)(self._build_table)
+        self._pages = functools.lru_cache(TABLES)(self._draw_pages)
 
     def fields(self, scene: Scene) -> Mapping[str, str]:
         """What a prompt may say of the classes listed.
@@ -153,8 +154,7 @@ class NearestColour:
         """The palette of the classes listed, where the card asks for it."""
         if not self.options.palette_picture:
             return ()
-        listed = self._listed(scene)
-        return draw_palette([(name, as_rgb(self.palette[name])) for name in listed])
+        return self._pages(self._listed(scene))
 
     def decode(self, answer: Any, scene: Scene) -> Prediction:
         """LabelMap at `scene.size` from uint8 (H, W, 3) RGB; Undecodable for anything else.
@@ -190,6 +190,9 @@ class NearestColour:
     def _listed(self, scene: Scene) -> tuple[str, ...]:
         rule, seed = self.options.classes, self.options.seed
         return listed_classes(tuple(self.palette), rule, scene, seed=seed)
+
+    def _draw_pages(self, listed: tuple[str, ...]) -> Sequence[Image]:
+        return draw_palette([(name, as_rgb(self.palette[name])) for name in listed])
 
     def _build_table(self, listed: tuple[str, ...]) -> Table:
         entries = [as_rgb(self.palette[name]) for name in listed]

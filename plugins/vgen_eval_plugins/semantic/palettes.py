@@ -6,13 +6,12 @@ import hashlib
 import random
 from collections.abc import Mapping, Sequence
 
-from vgen_eval.errors import BadSample
+from vgen_eval.errors import BadSample, NoValidTarget
 from vgen_eval.types import Scene
 
-__all__ = ["PRESENT", "listed_classes", "shuffle_colours"]
+from vgen_eval_plugins.semantic.labels import PRESENT
 
-PRESENT = "present"
-"""Field of a sample: the names of the classes in its truth, one a line, in the data set's order."""
+__all__ = ["listed_classes", "shuffle_colours"]
 
 
 def listed_classes(names: Sequence[str], rule: str, scene: Scene, *, seed: int) -> tuple[str, ...]:
@@ -20,7 +19,7 @@ def listed_classes(names: Sequence[str], rule: str, scene: Scene, *, seed: int) 
 
     `all`; `oracle`: those in the truth, which the reader tells in the field `present`; `oracle+K`:
     and K others, drawn by a seed and the scene's own classes. BadSample when the sample does not
-    tell its classes, or has none that the palette knows.
+    tell its classes, or has none that the palette knows; NoValidTarget when its truth has none.
     """
     if rule == "all":
         return tuple(names)
@@ -29,6 +28,8 @@ def listed_classes(names: Sequence[str], rule: str, scene: Scene, *, seed: int) 
             f"the classes of the truth are asked for, and the sample has no field '{PRESENT}'",
             cure="use a reader that tells them, or `classes: all`",
         )
+    if not scene.fields[PRESENT]:
+        raise NoValidTarget("no pixel of the label map has a known class")
     told = scene.fields[PRESENT].split("\n")
     chosen = {name for name in names if name in told}
     if not chosen:

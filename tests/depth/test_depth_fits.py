@@ -10,6 +10,7 @@ from vgen_eval_plugins.depth.fits import fit_robust
 from vgen_eval_plugins.depth.luminance import Luminance, to_luminance
 from vgen_eval_plugins.depth.maps import DepthMap
 from vgen_eval_plugins.depth.metrics import AffineDepth
+from vgen_eval_plugins.depth.pixels import spread_pixels
 
 
 def score(values, target, **options):
@@ -92,6 +93,31 @@ def test_robust_fit_is_not_moved_by_outliers(truth):
     robust = score(pred, truth, fit="depth_affine_robust")
     assert robust["delta1"] > 40 / 48
     assert robust["absrel"] < score(pred, truth, fit="depth_lsq")["absrel"]
+
+
+def test_robust_fit_looks_at_one_known_pixel_a_cell_of_64_by_64():
+    known = np.ones((480, 640), bool)
+    some = spread_pixels(known, 64)
+    assert len(some) == len(set(some)) == 64 * 64
+    rows, columns = np.divmod(some.reshape(64, 64), 640)
+    assert (rows[:3, 0].tolist(), columns[0, :3].tolist()) == ([3, 11, 18], [5, 15, 25])
+    known[:, :320] = False
+    known[3, 6], known[5, 5], known[3, 17] = True, True, True
+    found = spread_pixels(known, 64)
+    assert found[:2].tolist() == [3 * 640 + 6, 3 * 640 + 17]  # the nearest to each cell's middle
+    assert known.reshape(-1)[found].all()
+    assert spread_pixels(np.zeros((9, 9), bool), 64).size == 0
+    assert spread_pixels(np.eye(3, dtype=bool), 64).tolist() == [0, 4, 8]
+
+
+def test_robust_fit_without_an_answer_at_the_truth_is_the_mean(truth):
+    pred = np.full_like(truth, np.nan)
+    pred[0, 0], target = 0.5, truth.copy()
+    target[0, 0] = np.nan
+    found = score(pred, target, fit="depth_affine_robust")
+    known = target[np.isfinite(target)].astype(np.float64)
+    assert found["degenerate"] == 1
+    assert found["absrel"] == pytest.approx(absrel(known.mean(), known), abs=1e-9)
 
 
 @pytest.mark.parametrize("fit", ["log_lsq", "midas", "depth_affine_robust", "depth_lsq"])

@@ -70,7 +70,7 @@ def test_values_agree_with_double_precision(
     for name, limit in LIMITS.items():
         near = (np.abs(errors - limit) < 1e-4).sum()  # may fall on either side
         assert found[name] * errors.size == pytest.approx((errors < limit).sum(), abs=near + 1e-6)
-    for name in ("mean", "rmse", "within_11_25", "within_22_5", "within_30"):
+    for name in ("mean", "rmse", *LIMITS):
         assert found[f"pooled_{name}"] == pytest.approx(found[name], abs=1e-12)
     assert found["pooled_median"] == pytest.approx(np.median(errors), abs=0.1 + 1e-3)
 
@@ -231,7 +231,7 @@ def test_values_say_what_they_are() -> None:
     assert list(told) == [
         "mean", "median", "rmse", *LIMITS,
         "pooled_mean", "pooled_median", "pooled_rmse",
-        "pooled_within_11_25", "pooled_within_22_5", "pooled_within_30", "open",
+        *(f"pooled_{name}" for name in LIMITS), "open",
     ]  # fmt: skip
     assert set(score(*against_facing([1.0]))) == {value.of for value in METRIC.values}
     assert (told.pop("open").aggregation, METRIC.values[-1].higher_is_better) == ("pooled", False)

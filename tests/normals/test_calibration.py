@@ -55,6 +55,58 @@ def test_the_choice_is_that_of_48_full_passes(noise, names):
         assert choice.images == 3
 
 
+FLAT = np.float32([[0, 0, 1]] * 70)
+BOX = np.float32([[0, 0, 1]] * 40 + [[1, 0, 0]] * 20 + [[-1, 0, 0]] * 20 + [[0, 1, 0]] * 11)
+
+
+@pytest.mark.parametrize("target", [FLAT, BOX, -BOX], ids=["wall", "box", "box from behind"])
+@pytest.mark.parametrize("hidden", CONVENTIONS[::5])
+def test_of_frames_that_fit_alike_the_earlier_is_taken(target, hidden):
+    pairs = [(from_house(target, hidden), target), (from_house(target[:9], hidden), target[:9])]
+    choice = choose_frame(pairs, names=CONVENTIONS, declared="opengl")
+    assert choice.frame == by_48_passes(pairs, CONVENTIONS)[0]
+    assert choice.mean_deg == pytest.approx(0, abs=1e-6)
+
+
+@pytest.mark.parametrize("tilt", [1e-7, 1e-6, 1e-5, 1e-3])
+@pytest.mark.parametrize("size", [3, 5000])
+def test_frames_nearly_alike_are_told_apart_in_double_precision(tilt, size):
+    rng = np.random.default_rng(size)
+    target = np.zeros((size, 3), np.float32)
+    target[:, 0], target[:, 2] = tilt, 1
+    pred = target.copy()
+    pred[:, 0] *= rng.choice([-1, -1, -1, 1], size)
+    pairs = [(pred, target), (target[:2], target[:2])]
+    choice = choose_frame(pairs, names=CONVENTIONS, declared="opengl")
+    name, mean = by_48_passes(pairs, CONVENTIONS)
+    assert choice.frame == name
+    assert choice.mean_deg == pytest.approx(mean, abs=1e-9)
+
+
+def test_a_model_that_guesses_gets_the_choice_of_48_full_passes_too():
+    rng = np.random.default_rng(11)
+    for seed in range(6):
+        target = facing(rng, (20_000,))
+        pairs = [(unit(rng.normal(size=target.shape)).astype(np.float32), target)]
+        choice = choose_frame(pairs, names=CONVENTIONS, declared="opengl")
+        assert choice.frame == by_48_passes(pairs, CONVENTIONS)[0], seed
+
+
+def test_the_frame_that_is_next_is_named_with_its_error():
+    rng = np.random.default_rng(2)
+    target = facing(rng, (9000,))
+    target[:, 0] *= np.float32(0.2)  # left and right are all but one
+    target = unit(target)
+    pairs = [(unit(target + 0.05 * rng.normal(size=target.shape)).astype(np.float32), target)]
+    choice = choose_frame(pairs, names=CONVENTIONS, declared="opengl")
+    rest = tuple(name for name in CONVENTIONS if name != choice.frame)
+    name, mean = by_48_passes(pairs, rest)
+    assert (choice.frame, choice.runner_up) == ("right up toward", name)
+    assert choice.runner_up_deg == pytest.approx(mean, abs=1e-3)
+    alone = choose_frame(pairs, names=("right up toward",), declared="opengl")
+    assert (alone.runner_up, alone.runner_up_deg) == (None, None)
+
+
 def test_most_frames_need_no_pass_of_their_own():
     rng = np.random.default_rng(5)
     target = facing(rng, (5000,))
@@ -75,6 +127,7 @@ def test_pictures_count_alike_whatever_their_pixels():
 def test_without_a_picture_the_declared_frame_stays():
     choice = choose_frame([], names=CONVENTIONS, declared="dsine")
     assert (choice.frame, choice.mean_deg, choice.images) == ("left up toward", None, 0)
+    assert choice.runner_up is None
 
 
 def test_unknown_pixels_of_either_side_are_left_out():
@@ -102,6 +155,9 @@ def test_a_decoder_learns_the_frame_of_a_model_that_paints_another(form):
     assert record["frame"] == "left up toward"
     assert record["declared"] == "right up toward"
     assert (record["proper"], record["conventions"], record["images"]) == (False, 48, 1)
+    assert (record["permutation"], record["signs"]) == ([0, 1, 2], [-1, 1, 1])
+    assert record["runner_up_deg"] > record["mean_deg"]
+    assert record["pixels"] == 24 * 32
     after = metric.update(decoder.calibrated(record).decode(answer, scene).value, target, None)
     assert before["mean"] > 30
     assert after["mean"] < 0.5

@@ -12,6 +12,7 @@ from vgen_eval.types import NoOptions, Prediction, Scene
 from vgen_eval_plugins.normals.encoders import NormalMapEncoder
 from vgen_eval_plugins.normals.frames import CONVENTIONS, from_house
 from vgen_eval_plugins.normals.native_map import FacingNormals, NormalMap
+from vgen_eval_plugins.normals.vectors import normalise
 
 Options = NormalMap.Options
 
@@ -37,6 +38,26 @@ def test_the_length_of_a_vector_says_nothing(scale: float) -> None:
     scaled = target.astype(np.float64) * scale
     found = decode(scaled, scene_of(6, 8)).value
     assert angles_between(found, target).max() < 1e-4
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_large_maps_are_normalised_as_in_double_precision(dtype: type[Any]) -> None:
+    rng = np.random.default_rng(0)
+    vectors = (rng.normal(size=(180, 401, 3)) * 10 ** rng.uniform(-7, 7, (180, 401, 1))).astype(
+        dtype
+    )
+    vectors[rng.random((180, 401)) < 0.1] = 0
+    vectors[rng.random((180, 401)) < 0.1, 1] = np.nan
+    vectors[170, 5] = np.inf
+    if dtype is np.float64:
+        vectors[3, 4] = (3e200, 0, 4e200)  # its square is no number
+    exact = vectors.astype(np.longdouble)
+    length = np.sqrt((exact * exact).sum(axis=2, keepdims=True))
+    with np.errstate(invalid="ignore"):
+        wanted = np.where((length >= 1e-8) & np.isfinite(length), exact / length, np.nan)
+    found = normalise(vectors)
+    assert np.array_equal(np.isnan(found), np.isnan(wanted))
+    assert np.nanmax(np.abs(found - wanted)) < 6e-8
 
 
 def test_channels_may_come_first() -> None:

@@ -6,7 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROWS = ("startup", "overhead", "memory", "append", "overlap", "decoding", "maps", "others")
+ROWS = (
+    "startup", "overhead", "memory", "append", "overlap", "decoding", "maps", "scoring", "others",
+)  # fmt: skip
 
 
 def main() -> None:

@@ -16,7 +16,7 @@ from bench_plugin import NAME, install, mask_task, write_photos
 from figures import interleave, ratio, repeated, report, seconds
 from numpy.typing import NDArray
 from vgen_eval.imaging import Image, decode_image
-from vgen_eval.types import NoOptions, Scene
+from vgen_eval.types import Scene
 
 SIDE = 1024
 PICTURES = 500
@@ -50,7 +50,7 @@ def compare_masks(rng: np.random.Generator, scene: Scene) -> None:
     target = np.zeros((SIDE, SIDE), bool)
     target[200:700, 300:800] = True
     answer = drawn_mask(target, rng)
-    decoder, metric = BinaryMask(BinaryMask.Options()), MaskIoU(NoOptions())
+    decoder, metric = BinaryMask(BinaryMask.Options()), MaskIoU(MaskIoU.Options())
 
     def iou() -> float:
         found = decoder.decode(answer, scene).value

@@ -23,7 +23,14 @@ from vgen_eval_plugins.depth.fits import (
     flat_line,
 )
 from vgen_eval_plugins.depth.maps import DepthMap, Linear
-from vgen_eval_plugins.depth.pixels import Numbers, convert, is_answered, valid_pixels
+from vgen_eval_plugins.depth.pixels import (
+    Numbers,
+    convert,
+    is_answered,
+    known_pixels,
+    spread_pixels,
+    valid_pixels,
+)
 
 __all__ = ["AffineDepth", "AffineDepthOptions"]
 
@@ -38,8 +45,8 @@ Mask = NDArray[np.bool_]
 LEAST_DISPARITY = 1e-3
 """1 / metre: what `disparity_lsq` takes for the least aligned one (Marigold, Lotus)."""
 
-ROBUST_PIXELS = 64 * 64
-"""Pixels, evenly spaced, that the robust line is fitted to (MoGe takes a picture of 64 x 64)."""
+ROBUST_SIDE = 64
+"""Of the grid of pixels that the robust line is fitted to (MoGe)."""
 
 NAMES = ("delta1", "delta2", "delta3", "absrel", "rmse", "log10")
 
@@ -162,7 +169,10 @@ class AffineDepth(SumMetric):
         answered = is_answered(numbers)
         line, inverted = None, False
         if options.fit != "none":
-            line, inverted = self._fit(numbers, depth, answered, pred.space)
+            some = (numbers, depth, answered)
+            if options.fit == "depth_affine_robust" and (answered is None or answered.any()):
+                some = self._spread(pred, target, valid)
+            line, inverted = self._fit(*some, pred.space)
         opened = 0
         if answered is not None:
             opened = len(numbers) - int(np.count_nonzero(answered))
@@ -233,12 +243,21 @@ class AffineDepth(SumMetric):
             return flat, True
         return line, inverted
 
+    def _spread(self, pred: DepthMap, target: Any, valid: Any) -> tuple[Numbers, Numbers, None]:
+        """Numbers and metres of valid pixels with an answer, evenly over the picture."""
+        options = self.options
+        high = math.inf if options.max_depth is None else options.max_depth
+        numbers = convert(np.ravel(pred.values), pred.space, to=self.space)
+        known = known_pixels(target, valid, low=options.min_depth, high=high)
+        known &= np.isfinite(numbers).reshape(known.shape)
+        some = spread_pixels(known, ROBUST_SIDE)
+        return numbers[some], np.ravel(np.asarray(target, np.float32))[some], None
+
     def _line(self, x: Numbers, y: Numbers) -> Line:
         if self.options.fit == "median":
             return fit_median(x, y)
         if self.options.fit == "depth_affine_robust":
-            few = np.linspace(0, len(x) - 1, min(len(x), ROBUST_PIXELS)).astype(np.int64)
-            return fit_robust(x[few], y[few])
+            return fit_robust(x, y)
         line = fit_line(x, y, space=self.fit_space)
         if self.options.fit == "midas" and line.degenerate:
             return Line(0.0, 0.0, 0.0, degenerate=True)  # its closed form gives 0 and 0

@@ -11,7 +11,7 @@ from vgen_eval.errors import NoValidTarget
 from vgen_eval_plugins.depth.fits import blocks
 from vgen_eval_plugins.depth.maps import DepthMap, Linear, Space
 
-__all__ = ["Numbers", "convert", "is_answered", "valid_pixels"]
+__all__ = ["Numbers", "convert", "is_answered", "known_pixels", "spread_pixels", "valid_pixels"]
 
 Numbers = NDArray[Any]
 
@@ -43,10 +43,39 @@ def valid_pixels(
     # NaN passes no comparison, so that this one look clears most synthetic truths
     if everywhere and truth.min() > bounds[0] and truth.max() < bounds[1] and truth.size >= least:
         return values, truth
-    known = (truth > bounds[0]) & (truth < bounds[1])
-    if mask is not None:
-        known &= mask.reshape(-1)
-    return _gather(known, values, truth, least=least)
+    flat = None if mask is None else mask.reshape(-1)
+    return _gather(known_pixels(truth, flat, low=low, high=high), values, truth, least=least)
+
+
+def known_pixels(target: Any, valid: Any, *, low: float, high: float) -> NDArray[np.bool_]:
+    """bool, as `target`: where it is a depth between the bounds, compared in float32."""
+    with np.errstate(over="ignore"):
+        truth = np.asarray(target, np.float32)
+    known = np.asarray((truth > np.float32(low)) & (truth < np.float32(high)))
+    if valid is not None:
+        known &= np.asarray(valid, bool)
+    return known
+
+
+def spread_pixels(known: NDArray[np.bool_], side: int) -> NDArray[np.int64]:
+    """Flat indices of known pixels (H, W), one a cell of side x side cells that has any.
+
+    The one nearest to the cell's centre; of a map with fewer pixels than cells, every pixel.
+    """
+    height, width = known.shape
+    rows, columns = min(side, height), min(side, width)
+    middle_row = (2 * np.arange(rows)[:, None] + 1) * height // (2 * rows)
+    middle_column = (2 * np.arange(columns)[None, :] + 1) * width // (2 * columns)
+    found = np.full((rows, columns), -1, np.int64)
+    down, across = height // rows // 2, width // columns // 2
+    steps = [(d, a) for d in range(-down, down + 1) for a in range(-across, across + 1)]
+    for d, a in sorted(steps, key=lambda step: (step[0] ** 2 + step[1] ** 2, step)):
+        row = np.clip(middle_row + d, 0, height - 1)
+        column = np.clip(middle_column + a, 0, width - 1)
+        found = np.where((found < 0) & known[row, column], row * width + column, found)
+        if (found >= 0).all():
+            break
+    return found[found >= 0]
 
 
 def _gather(

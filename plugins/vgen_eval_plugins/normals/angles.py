@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BINS", "EXACT", "Angles", "compare", "median_of_bins"]
+__all__ = ["BINS", "EXACT", "Angles", "compare", "lengths", "median_of_bins"]
 
 Plane = NDArray[np.float32]
 
@@ -142,6 +142,11 @@ def _squared_distances(
 def _sum_of_squares(vectors: NDArray[np.float32], room: NDArray[np.float32]) -> Plane:
     # several times faster than a sum over the last axis
     return np.asarray(cv2.transform(cv2.multiply(vectors, vectors, room), _ONES), np.float32)
+
+
+def lengths(vectors: NDArray[np.float32]) -> Plane:
+    """float32 (H, W): how long vectors (H, W, 3) are; NaN where a component is."""
+    return np.sqrt(_sum_of_squares(vectors, np.empty_like(vectors)))
 
 
 def _to_degrees(square: Plane, out: Plane) -> None:

@@ -25,7 +25,7 @@ LIMITS: Mapping[str, float] = {
 }
 """Degrees."""
 
-_POOLED = ("mean", "median", "rmse", "within_11_25", "within_22_5", "within_30")
+_POOLED = ("mean", "median", "rmse", *LIMITS)
 
 
 def _value(name: str, *, pooled: bool) -> Value:
@@ -53,7 +53,7 @@ class AngularError(SumMetric):
     pooled median comes from bins of 0.1 degree and is within 0.1 of the exact one.
     """
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     measures: ClassVar[str] = "normals"
     values: ClassVar[tuple[Value, ...]] = (
         *(_value(name, pooled=False) for name in ("mean", "median", "rmse", *LIMITS)),
@@ -114,7 +114,7 @@ class AngularError(SumMetric):
             "open": angles.opened,
             "sum": angles.total,
             "squares": angles.squares,
-            **{f"pixels_{name}": within[name] for name in _POOLED if name in within},
+            **{f"pixels_{name}": within[name] for name in LIMITS},
             "exact": angles.exact,
             "bins": angles.bins.tolist(),
         }
@@ -134,9 +134,5 @@ class AngularError(SumMetric):
                 np.asarray(statistics["bins"]), exact=statistics["exact"]
             ),
             "pooled_rmse": math.sqrt(statistics["squares"] / pixels),
-            **{
-                f"pooled_{name}": statistics[f"pixels_{name}"] / pixels
-                for name in _POOLED
-                if name in LIMITS
-            },
+            **{f"pooled_{name}": statistics[f"pixels_{name}"] / pixels for name in LIMITS},
         }

@@ -12,7 +12,7 @@ from vgen_eval.errors import Undecodable
 from vgen_eval.types import Example, NoOptions, Prediction, Scene
 
 from vgen_eval_plugins.normals.calibration import Conventions, calibrate_frame
-from vgen_eval_plugins.normals.frames import Frame, parse_frame, to_house
+from vgen_eval_plugins.normals.frames import HOUSE, Frame, parse_frame, to_house
 from vgen_eval_plugins.normals.vectors import (
     FACING,
     FACING_AWAY,
@@ -64,8 +64,10 @@ class NormalMap:
 
     def calibrate(self, examples: Sequence[Example]) -> Mapping[str, Any]:
         """The frame that fits the examples best, and how well."""
+        options = self.options
+        as_painted = NormalMap(msgspec.structs.replace(options, frame=HOUSE))
         return calibrate_frame(
-            self.decode, examples, frame=self.options.frame, conventions=self.options.conventions
+            as_painted.decode, examples, frame=options.frame, conventions=options.conventions
         )
 
     def calibrated(self, record: Mapping[str, Any]) -> NormalMap:

@@ -14,7 +14,7 @@ from vgen_eval.types import Example, Prediction, Scene
 
 from vgen_eval_plugins.normals.calibration import Conventions, calibrate_frame
 from vgen_eval_plugins.normals.colours import describe_channels, describe_colours
-from vgen_eval_plugins.normals.frames import Frame, parse_frame
+from vgen_eval_plugins.normals.frames import HOUSE, Frame, parse_frame
 from vgen_eval_plugins.normals.vectors import FACING_AWAY, Normals
 from vgen_eval_plugins.pictures import RGB, channel_range, read_painted
 
@@ -79,8 +79,10 @@ class RgbNormals:
 
     def calibrate(self, examples: Sequence[Example]) -> Mapping[str, Any]:
         """The frame that fits the examples best, and how well."""
+        options = self.options
+        as_painted = RgbNormals(msgspec.structs.replace(options, frame=HOUSE))
         return calibrate_frame(
-            self.decode, examples, frame=self.options.frame, conventions=self.options.conventions
+            as_painted.decode, examples, frame=options.frame, conventions=options.conventions
         )
 
     def calibrated(self, record: Mapping[str, Any]) -> RgbNormals:

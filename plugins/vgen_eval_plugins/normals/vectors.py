@@ -32,15 +32,39 @@ FACING_AWAY = "facing_away"
 FLOOR = 1e-8
 """A vector shorter than this has no direction."""
 
+BLOCK = 1 << 15
+"""Pixels at a time: few enough that all planes of a block stay in the cache."""
+
 CANCELLED = 1e-3
 """A mean of unit vectors shorter than this is one of opposite ones, and has none either."""
 
 
 def normalise(vectors: NDArray[Any], *, floor: float = FLOOR) -> Normals:
     """(H, W, 3) of length 1; NaN where a vector is shorter than `floor` or not finite."""
+    given = np.asarray(vectors)
+    out = np.empty(given.shape, np.float32)
+    rows = max(1, BLOCK // max(1, given.shape[1]))
+    for top in range(0, len(given), rows):
+        _normalise_rows(given[top : top + rows], out[top : top + rows], floor)
+    return out
+
+
+def _normalise_rows(vectors: NDArray[Any], out: Normals, floor: float) -> None:
+    planes = [np.asarray(vectors[..., axis], np.float64) for axis in range(3)]
+    with np.errstate(all="ignore"):  # NaN is unknown; what is too large is told apart below
+        length = np.sqrt(sum(plane * plane for plane in planes))
+    if np.isinf(length.max(initial=0.0, where=~np.isnan(length))):
+        out[:] = _normalise_large(vectors, floor)
+        return
+    length[~(length >= floor)] = np.nan
+    for axis, plane in enumerate(planes):
+        out[..., axis] = plane / length
+
+
+def _normalise_large(vectors: NDArray[Any], floor: float) -> Normals:
+    """The same for any numbers: by the largest component first, whose square may be no number."""
     exact = np.asarray(vectors, np.float64)
     known = np.isfinite(exact).all(axis=2, keepdims=True)
-    # by the largest component first: squares of very large or very small ones are no numbers
     largest = np.abs(exact).max(axis=2, keepdims=True, initial=0.0, where=known)
     known &= largest > 0
     scaled = np.divide(exact, largest, out=np.full_like(exact, np.nan), where=known)

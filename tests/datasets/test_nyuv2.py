@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import h5py
@@ -136,7 +137,7 @@ def test_the_other_normals_are_read_from_pictures_or_arrays(tmp_path, kind):
         normals = np.zeros((4, 6, 3), np.float32)
         normals[1:, :, 1] = 1
         write_npy(folder / "000000_normal.npy", normals)
-    (sample,) = load_all(reader(tmp_path, target="normals"))
+    (sample,) = load_all(reader(tmp_path, target="normals", ground_truth="dsine"))
     assert sample.target[1, 1] == pytest.approx([0, 1, 0], abs=0.005)
     assert not sample.valid[0].any()
 
@@ -200,7 +201,7 @@ def test_a_picture_without_any_depth_is_loaded_and_has_no_valid_pixel(tmp_path):
 
 
 def test_an_empty_folder_says_what_was_looked_for(tmp_path):
-    with pytest.raises(MissingData, match=r"nyu_depth_v2_labeled\.mat, images, test"):
+    with pytest.raises(MissingData, match=r"nyu_depth_v2_labeled\.mat, depth, test"):
         reader(tmp_path).index()
 
 
@@ -208,6 +209,87 @@ def test_the_flat_layout_has_no_raw_depth(tmp_path):
     write_flat(tmp_path, count=1)
     with pytest.raises(MissingData, match="filled depth alone"):
         reader(tmp_path, depth_field="raw").index()
+
+
+def test_raw_depth_is_found_in_the_re_export_beside_the_flat_layout(tmp_path):
+    write_flat(tmp_path, count=1)
+    write_png(tmp_path / "test/kitchen_01/rgb_0007.png", photo(4, 6))
+    write_png(tmp_path / "test/kitchen_01/depth_0007.png", np.full((4, 6), 1500, np.uint16))
+    (sample,) = load_all(reader(tmp_path, depth_field="raw"))
+    assert sample.target[0, 0] == pytest.approx(1.5)
+    assert len(reader(tmp_path).index()) == 654
+
+
+def test_normals_are_found_in_the_flat_layout_beside_the_official_file(tmp_path):
+    write_flat(tmp_path, count=1)
+    (tmp_path / "nyu_depth_v2_labeled.mat").write_bytes(b"pictures and depth")
+    sample = reader(tmp_path, target="normals").load(item_of("0000"))
+    assert sample.target[0, 0].tolist() == [-1, 0, 0]
+
+
+def test_one_ground_truth_of_normals_never_stands_in_for_the_other(tmp_path):
+    folder = tmp_path / "dsine_eval/nyuv2/test"
+    write_png(folder / "000000_img.png", photo(4, 6))
+    write_png(folder / "000000_normal.png", np.full((4, 6, 3), (128, 255, 128), np.uint8))
+    with pytest.raises(MissingData, match="holds none of normals_gt, normals"):
+        reader(tmp_path, target="normals").index()
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"layout": "dsine"}, "layout dsine holds no filled depth"),
+        ({"layout": "flat", "depth_field": "raw"}, "layout flat holds no raw depth"),
+        ({"layout": "png", "target": "normals"}, "holds no normals of ground_truth ladicky"),
+        ({"layout": "dsine", "target": "normals"}, "holds no normals of ground_truth ladicky"),
+        (
+            {"layout": "flat", "target": "normals", "ground_truth": "dsine"},
+            "holds no normals of ground_truth dsine",
+        ),
+        ({"ground_truth": "dsine"}, "ground_truth is about normals"),
+    ],
+)
+def test_a_layout_that_cannot_hold_the_truth_is_refused(options, reason):
+    with pytest.raises(ValueError, match=reason):
+        NYUv2.Options(**options)
+
+
+def test_depth_of_8_bits_is_no_depth_of_the_re_export(tmp_path):
+    write_png(tmp_path / "test/kitchen_01/rgb_0007.png", photo(4, 6))
+    write_png(tmp_path / "test/kitchen_01/filled_0007.png", np.full((4, 6), 200, np.uint8))
+    with pytest.raises(BadSample, match=r"filled_0007\.png: is grey of 8 bits, the release"):
+        load_all(reader(tmp_path))
+
+
+def test_another_split_is_another_data_set(tmp_path):
+    write_mat(tmp_path)
+    before = reader(tmp_path).fingerprint()
+    scipy.io.savemat(tmp_path / "splits.mat", {"testNdxs": np.uint16([[2], [1]])})
+    assert reader(tmp_path).fingerprint() != before
+
+
+def test_official_arrays_of_another_kind_spoil_their_samples(tmp_path):
+    write_mat(tmp_path)
+    with h5py.File(tmp_path / "nyu_depth_v2_labeled.mat", "a") as file:
+        del file["images"]
+        file["images"] = np.zeros((3, WIDTH, HEIGHT), np.uint8)
+    with pytest.raises(BadSample, match=r"images of 0000 is uint8 \(16, 12\), no picture"):
+        load_all(reader(tmp_path))
+    parts = {name: np.zeros((2, 2)) for name in ("nx", "ny", "nz")}
+    scipy.io.savemat(tmp_path / "normals_gt/nm_000003.mat", {**parts, "depthValid": np.ones(3)})
+    write_mat(tmp_path / "whole")
+    (tmp_path / "normals_gt/nm_000003.mat").replace(tmp_path / "whole/normals_gt/nm_000003.mat")
+    with pytest.raises(BadSample, match="no maps of one size"):
+        load_all(reader(tmp_path / "whole", target="normals"))
+
+
+def test_four_threads_read_the_official_file_as_one_does(tmp_path):
+    write_mat(tmp_path, numbers=(3, 1, 2) * 20)
+    data = reader(tmp_path)
+    assert data.verify(data.index()) == []
+    with ThreadPoolExecutor(4) as pool:
+        found = [sample.target[0, 0] for sample in pool.map(data.load, data.index())]
+    assert found == pytest.approx([3, 1, 2] * 20)
 
 
 def test_the_fingerprint_follows_the_truth_and_not_the_time(tmp_path):

@@ -57,8 +57,60 @@ def test_diode_normals_of_no_length_are_none(tmp_path):
     (sample,) = load_all(diode(tmp_path, target="normals"))
     assert sample.valid.sum() == 40
     assert sample.target[1, 0].tolist() == [0, 0, 1]
-    (turned,) = load_all(diode(tmp_path, target="normals", frame="right down away"))
+    away = {"frame": "right down away", "face_camera": False}
+    (turned,) = load_all(diode(tmp_path, target="normals", **away))
     assert turned.target[1, 0].tolist() == [0, 0, -1]
+
+
+def test_diode_normals_that_point_away_from_the_camera_are_turned_about(tmp_path):
+    stem = write_diode(tmp_path)
+    normals = np.zeros((6, 8, 3), np.float32)
+    normals[:3] = (0.6, 0, -0.8)
+    normals[3:] = (0, 0.6, 0.8)
+    normals[5, 7] = 0
+    write_npy(stem.with_name(f"{stem.name}_normal.npy"), normals)
+    (sample,) = load_all(diode(tmp_path, target="normals"))
+    assert sample.target[0, 0] == pytest.approx([-0.6, 0, 0.8])
+    assert sample.target[4, 4] == pytest.approx([0, 0.6, 0.8])
+    assert np.isnan(sample.target[5, 7]).all()
+
+
+def test_a_diode_wall_seen_edge_on_faces_the_side_of_its_pixel(tmp_path):
+    """x to the right is away from the camera right of the centre, and toward it on the left."""
+    stem = write_diode(tmp_path)
+    normals = np.zeros((6, 8, 3), np.float32)
+    normals[..., 0] = 1
+    write_npy(stem.with_name(f"{stem.name}_normal.npy"), normals)
+    (sample,) = load_all(diode(tmp_path, target="normals"))
+    assert sample.target[0, :, 0].tolist() == [1, 1, 1, 1, 1, -1, -1, -1]
+
+
+def test_diode_may_lie_as_its_archive_unpacks(tmp_path):
+    write_diode(tmp_path, "val/indoors")
+    (sample,) = load_all(diode(tmp_path))
+    assert sample.id == "00019_00183_indoors_150_000"
+
+
+def test_diode_files_that_are_cut_off_or_hold_objects_are_bad_samples(tmp_path):
+    stem = write_diode(tmp_path)
+    depth = stem.with_name(f"{stem.name}_depth.npy")
+    depth.write_bytes(depth.read_bytes()[:-4])
+    with pytest.raises(BadSample, match=r"_depth\.npy"):
+        load_all(diode(tmp_path))
+    np.save(depth, np.array([None], object), allow_pickle=True)
+    with pytest.raises(BadSample, match="pickle"):
+        load_all(diode(tmp_path))
+    write_npy(depth, np.ones((6, 9, 1), np.float32))
+    write_npy(stem.with_name(f"{stem.name}_depth_mask.npy"), np.ones((6, 9), np.float32))
+    with pytest.raises(BadSample, match="is 9x6, the picture 8x6"):
+        load_all(diode(tmp_path))
+
+
+def test_a_diode_picture_without_a_valid_pixel_is_loaded(tmp_path):
+    stem = write_diode(tmp_path)
+    write_npy(stem.with_name(f"{stem.name}_depth_mask.npy"), np.zeros((6, 8), np.float32))
+    (sample,) = load_all(diode(tmp_path))
+    assert not sample.valid.any()
 
 
 def test_a_mask_of_another_size_is_a_bad_sample(tmp_path):
@@ -127,6 +179,36 @@ def test_kitti_leaves_frames_without_depth_out_and_reads_256ths(tmp_path):
     assert sample.target.shape == (352, 1216)
     assert sample.target[-1, 0] == 2
     assert sample.valid.sum() == 1216
+
+
+@pytest.mark.parametrize(
+    ("stored", "reason"),
+    [
+        (
+            np.zeros((375, 1242), np.uint8),
+            "is grey of 8 bits, the release has grey PNGs of 16 bits",
+        ),
+        (np.zeros((375, 1242, 3), np.uint8), "is colour of 8 bits"),
+        (np.zeros((370, 1242), np.uint16), "is 1242x370, the picture 1242x375"),
+    ],
+)
+def test_kitti_depth_of_another_kind_or_size_is_a_bad_sample(tmp_path, stored, reason):
+    write_kitti(tmp_path)
+    (depth,) = tmp_path.glob("*/proj_depth/groundtruth/image_02/*.png")
+    write_png(depth, stored)
+    with pytest.raises(BadSample, match=reason):
+        load_all(kitti(tmp_path))
+
+
+@pytest.mark.parametrize("content", [b"", b"\x89PNG\r\n\x1a\n", b"<html>"])
+def test_kitti_depth_that_is_no_whole_file_is_a_bad_sample(tmp_path, content):
+    write_kitti(tmp_path)
+    (depth,) = tmp_path.glob("*/proj_depth/groundtruth/image_02/*.png")
+    depth.write_bytes(content)
+    data = kitti(tmp_path)
+    with pytest.raises(BadSample, match=r"0000000069\.png"):
+        load_all(data)
+    assert len(data.look(data.index())) == (content == b"")
 
 
 def test_the_kitti_crop_is_at_the_bottom_and_in_the_middle(tmp_path):

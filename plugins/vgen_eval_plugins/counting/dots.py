@@ -133,7 +133,7 @@ def find_peaks(mask: Mask, *, min_value: float, min_distance: float) -> tuple[Ce
     deepest = (depth >= cv2.dilate(depth, _disc(min_distance))) & (mask > 0)
     _, labels, _, found = cv2.connectedComponentsWithStats(deepest.astype(np.uint8), connectivity=8)
     values = np.zeros(len(found), np.float32)
-    np.maximum.at(values, labels[deepest], depth[deepest])
+    np.maximum.at(values, labels[deepest].astype(np.intp), depth[deepest])
     kept = values[1:] >= min_value
     return np.asarray(found[1:][kept], np.float64), _hangs(values[1:], min_value)
 

@@ -21,9 +21,13 @@ from vgen_eval_plugins.normals.frames import parse_frame, to_house
 __all__ = ["Diode"]
 
 FOLDERS: Mapping[str, tuple[str, ...]] = {
-    "indoors": ("indoors",),
-    "outdoor": ("outdoor", "outdoors"),  # the second is what some copies call it
+    "indoors": ("indoors", "val/indoors"),
+    # `val/` is what the archive unpacks to, and `outdoors` what some copies call it
+    "outdoor": ("outdoor", "outdoors", "val/outdoor"),
 }
+
+CAMERA = (886.81, 927.06, 512.0, 384.0)
+"""Focal lengths and centre, in pixels of 1024 x 768 (the devkit's intrinsics.txt)."""
 
 
 class Diode:
@@ -31,6 +35,8 @@ class Diode:
 
     Depth is metres, float32 (768, 1024, 1); where the mask is not 1 it may hold large numbers that
     are no depth. Normals lie in a release of their own, NAME_normal.npy beside; (0, 0, 0) is none.
+    Their axes are as the code of Metric3D v2 (arXiv 2404.15506) reads them, which also turns
+    about the vectors that point away from the camera: no surface that is seen does.
     """
 
     version: ClassVar[int] = 1
@@ -49,6 +55,10 @@ class Diode:
             str,
             msgspec.Meta(description="Where the three components of the normals point."),
         ] = "right up toward"
+        face_camera: Annotated[
+            bool,
+            msgspec.Meta(description="Turn normals about that point away from the camera?"),
+        ] = True
 
         def __post_init__(self) -> None:
             parse_frame(self.frame)
@@ -121,6 +131,8 @@ class Diode:
         if self.options.target == "normals":
             normals = decode_normals(data[1], what=names[1])
             truth = to_house(normals, self.options.frame)
+            if self.options.face_camera:
+                truth = _turn_to_camera(truth)
             valid = np.isfinite(truth[..., 0])
         else:
             truth = decode_depth(data[1], what=names[1])
@@ -140,6 +152,19 @@ class Diode:
             valid=None if valid.all() else valid,
             tags=item.tags,
         )
+
+
+def _turn_to_camera(normals: NDArray[np.float32]) -> NDArray[np.float32]:
+    """(H, W, 3) right, up, toward: those that point along the ray of their pixel, turned about."""
+    height, width = normals.shape[:2]
+    focal_x, focal_y, centre_x, centre_y = CAMERA
+    right = (np.arange(width) * (1024 / width) - centre_x) / focal_x
+    down = (np.arange(height) * (768 / height) - centre_y) / focal_y
+    x, y, z = np.moveaxis(normals, 2, 0)
+    with np.errstate(invalid="ignore"):
+        away = x * right - y * down[:, None] - z > 0
+    # 0 - n and not -n: a zero keeps its sign
+    return np.where(away[..., None], 0 - normals, normals)
 
 
 def _read_mask(data: bytes, *, what: str, shape: tuple[int, ...]) -> NDArray[np.bool_]:

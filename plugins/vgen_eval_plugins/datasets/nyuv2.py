@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Protocol
+from typing import Annotated, ClassVar, Literal, Protocol
 
 import msgspec
 import numpy as np
@@ -44,6 +44,16 @@ class Layout(Protocol):
         ...
 
 
+def layouts_of(target: str, depth_field: str, ground_truth: str) -> Mapping[str, Sequence[str]]:
+    """The layouts that hold such a truth, best first -> names, one of which marks a layout."""
+    if target == "normals":
+        if ground_truth == "dsine":
+            return {"dsine": ("dsine_eval/nyuv2/test",)}
+        return {"mat": ("normals_gt",), "flat": ("normals",)}
+    filled = {"flat": ("depth", "depths")} if depth_field == "filled" else {}
+    return {"mat": ("nyu_depth_v2_labeled.mat",), **filled, "png": ("test",)}
+
+
 class NYUv2:
     """Depth or normals of indoor scenes, 480 x 640.
 
@@ -55,9 +65,9 @@ class NYUv2:
       (arXiv 2605.04566's extraction).
     - png: `test/<scene>/{rgb,depth,filled}_NNNN.png`, 16 bits, millimetres (Marigold's re-export).
     - dsine: `dsine_eval/nyuv2/test/NNNNNN_{img,normal}.png` (or `_normal.npy`), normals alone,
-      of another origin than Ladicky's: their numbers are not comparable.
+      those of ground_truth dsine.
 
-    Both kinds of normals have red to the left, green up and blue toward the camera.
+    Both kinds of normals point left, up and toward the camera.
     """
 
     version: ClassVar[int] = 1
@@ -72,16 +82,27 @@ class NYUv2:
             Literal["filled", "raw"],
             msgspec.Meta(description="In-painted depth, or what the sensor measured."),
         ] = "filled"
+        ground_truth: Annotated[
+            Literal["ladicky", "dsine"],
+            msgspec.Meta(
+                description="Whose normals: Ladicky's, or GeoNet's as DSINE distributes them; "
+                "numbers on one do not compare with those on the other."
+            ),
+        ] = "ladicky"
         layout: Annotated[
             Literal["auto", "mat", "flat", "png", "dsine"],
             msgspec.Meta(description="How the files lie; auto: as they are found."),
         ] = "auto"
 
         def __post_init__(self) -> None:
-            if self.layout == "dsine" and self.target == "depth":
-                raise ValueError("layout dsine holds normals, no depth")
-            if self.layout == "png" and self.target == "normals":
-                raise ValueError("layout png holds depth, no normals")
+            held = layouts_of(self.target, self.depth_field, self.ground_truth)
+            if self.ground_truth == "dsine" and self.target == "depth":
+                raise ValueError("ground_truth is about normals, the target is depth")
+            if self.layout != "auto" and self.layout not in held:
+                what = f"{self.depth_field} depth"
+                if self.target == "normals":
+                    what = f"normals of ground_truth {self.ground_truth}"
+                raise ValueError(f"layout {self.layout} holds no {what}; {', '.join(held)} may")
 
     def __init__(self, options: Options, *, root: Path | None, folder: Path) -> None:  # noqa: ARG002
         self.options = options
@@ -140,30 +161,30 @@ class NYUv2:
     @cached_property
     def _layout(self) -> Layout:
         from vgen_eval_plugins.datasets.nyuv2_files import DsineFiles, FlatFiles, PngFiles
-        from vgen_eval_plugins.datasets.nyuv2_mat import FILE, MatFiles
+        from vgen_eval_plugins.datasets.nyuv2_mat import MatFiles
 
-        is_normals = self.options.target == "normals"
-        marks: dict[str, str] = {
-            "mat": FILE,
-            "flat": "images",
-            "png": "test",
-            "dsine": DsineFiles.ROOT,
-        }
-        marks.pop("png" if is_normals else "dsine")
-        if self.options.layout == "auto":
-            found = [name for name, mark in marks.items() if self._release.has(mark)]
-        else:
-            found = [self.options.layout]
-        if not found:
-            raise MissingData(
-                f"{self._release.title}: {self._release.root} holds none of "
-                f"{', '.join(marks.values())}",
-                cure="vgen-eval data list says where the files come from and how they lie",
-            )
-        if found[0] == "dsine":
+        options = self.options
+        marks = layouts_of(options.target, options.depth_field, options.ground_truth)
+        name: str = options.layout
+        if name == "auto":
+            name = self._found(marks)
+        if name == "dsine":
             return DsineFiles(self._release)
-        if found[0] == "png":
-            return PngFiles(self._release, self.options.depth_field)
-        build: Any = MatFiles if found[0] == "mat" else FlatFiles
-        made: Layout = build(self._release, self.options.target, self.options.depth_field)
-        return made
+        if name == "png":
+            return PngFiles(self._release, options.depth_field)
+        if name == "flat":
+            return FlatFiles(self._release, options.target)
+        return MatFiles(self._release, options.target, options.depth_field)
+
+    def _found(self, marks: Mapping[str, Sequence[str]]) -> str:
+        for name, places in marks.items():
+            if any(self._release.has(place) for place in places):
+                return name
+        wanted = ", ".join(places[0] for places in marks.values())
+        hint = ""
+        if self.options.depth_field == "raw" and self._release.has("images"):
+            hint = "; the flat layout, which lies there, holds filled depth alone"
+        raise MissingData(
+            f"{self._release.title}: {self._release.root} holds none of {wanted}{hint}",
+            cure="vgen-eval data list says where the files come from and how they lie",
+        )

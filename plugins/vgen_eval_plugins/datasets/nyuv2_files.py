@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from vgen_eval.errors import BadSample, MissingData
 from vgen_eval.imaging import decode_depth, decode_image, decode_normals, load_array, squeeze
 
+from vgen_eval_plugins.datasets.depth_png import read_depth_png
 from vgen_eval_plugins.datasets.release import Release
 
 __all__ = ["DsineFiles", "FlatFiles", "PngFiles"]
@@ -26,12 +27,7 @@ NO_TAGS: Mapping[str, str] = {}
 class FlatFiles:
     """`images/NNNN.png` and arrays beside, NNNN the place in the test split, from 0000."""
 
-    def __init__(self, release: Release, target: str, depth_field: str) -> None:
-        if target == "depth" and depth_field == "raw":
-            raise MissingData(
-                f"{release.title}: the flat layout holds filled depth alone, raw was asked for",
-                cure="use the official .mat files, or the 16-bit re-export",
-            )
+    def __init__(self, release: Release, target: str) -> None:
         self._release = release
         self._target = target
         depth = "depth" if release.has("depth") or not release.has("depths") else "depths"
@@ -103,7 +99,7 @@ class PngFiles:
     def truth(self, name: str) -> NDArray[np.float32]:
         """Metres."""
         file = self.files(name)[1]
-        return decode_depth(self._release.read(file), what=file, scale=MILLIMETRES)
+        return read_depth_png(self._release.read(file), what=file, metres=MILLIMETRES)
 
 
 class DsineFiles:

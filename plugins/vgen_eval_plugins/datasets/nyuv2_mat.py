@@ -18,6 +18,8 @@ __all__ = ["FILE", "MatFiles"]
 
 FILE = "nyu_depth_v2_labeled.mat"
 SPLITS = "splits.mat"
+AXES = {"images": 3, "depths": 2, "rawDepths": 2}
+"""Of one sample's array."""
 SMALL = 1 << 26
 """Bytes that a MATLAB 5 file of the release may have."""
 
@@ -53,13 +55,14 @@ class MatFiles:
             raise MissingData(
                 f"{FILE} holds {count} pictures, {SPLITS} names number {max(numbers)}"
             )
-        return {f"{place:04d}": {} for place in range(len(numbers))}
+        types = self._scene_types(numbers)
+        return {f"{place:04d}": tags for place, tags in enumerate(types)}
 
     def files(self, name: str) -> Sequence[str]:
-        """The one file, and a sample's normals."""
+        """The one file, the split, which says what an id means, and a sample's normals."""
         if self._target == "depth":
-            return [FILE]
-        return [FILE, f"normals_gt/nm_{self._numbers[int(name)]:06d}.mat"]
+            return [FILE, SPLITS]
+        return [FILE, SPLITS, f"normals_gt/nm_{self._numbers[int(name)]:06d}.mat"]
 
     def picture(self, name: str) -> NDArray[np.uint8]:
         """uint8 (H, W, 3)."""
@@ -69,13 +72,15 @@ class MatFiles:
         """Metres, or normals where `depthValid` says so."""
         if self._target == "depth":
             return self._read(self._field, name).astype(np.float32, copy=False)
-        file = self.files(name)[1]
+        file = self.files(name)[-1]
         try:
             x, y, z, known = read_matlab(
                 self._release.read(file, limit=SMALL), "nx", "ny", "nz", "depthValid", what=file
             )
         except ValueError as exc:
             raise BadSample(str(exc)) from exc
+        if len({part.shape for part in (x, y, z, known)}) > 1 or x.ndim != 2:
+            raise BadSample(f"{file}: nx, ny, nz and depthValid are no maps of one size")
         normals = np.stack([x, y, z], axis=-1).astype(np.float32)
         normals[known == 0] = np.nan
         return normals
@@ -90,6 +95,8 @@ class MatFiles:
             (numbers,) = read_matlab(data, "testNdxs", what=SPLITS)
         except ValueError as exc:
             raise MissingData(f"{self._release.title}: {exc}") from exc
+        if numbers.dtype.kind not in "iuf":
+            raise MissingData(f"{self._release.title}: {SPLITS}: testNdxs holds no numbers")
         flat = [int(number) for number in numbers.reshape(-1)]
         if not flat or min(flat) < 1:
             raise MissingData(
@@ -112,6 +119,17 @@ class MatFiles:
                 cure="the labelled data set is a MATLAB 7.3 file of 2.8 GB: fetch it again",
             ) from exc
 
+    def _scene_types(self, numbers: Sequence[int]) -> list[dict[str, str]]:
+        """Tags of the pictures; empty where the file says nothing of their scenes."""
+        with self._lock:
+            cells = self._file.get("sceneTypes")
+            kind = getattr(getattr(cells, "dtype", None), "kind", "")
+            if kind != "O" or cells.size < max(numbers):
+                return [{} for _ in numbers]
+            flat = cells[()].reshape(-1)  # a cell array: references to columns of UTF-16
+            texts = (self._file[flat[number - 1]][()] for number in numbers)
+            return [{"scene": "".join(map(chr, text.reshape(-1)))} for text in texts]
+
     def _open(self, name: str) -> Any:
         with self._lock:  # the library is not made for several threads
             if name not in self._file:
@@ -126,4 +144,6 @@ class MatFiles:
                 part = np.asarray(array[self._numbers[int(name)] - 1])
             except (OSError, ValueError) as exc:
                 raise BadSample(f"{FILE}: {field} of {name} cannot be read: {exc}") from exc
+        if part.ndim != AXES[field] or part.dtype.kind not in "iuf":
+            raise BadSample(f"{FILE}: {field} of {name} is {part.dtype} {part.shape}, no picture")
         return np.ascontiguousarray(part.T)

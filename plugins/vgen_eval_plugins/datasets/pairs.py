@@ -12,9 +12,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from vgen_eval.errors import BadSample, MissingData, Problem, Undecodable
-from vgen_eval.imaging import Image, decode_depth, decode_image
+from vgen_eval.imaging import Image, decode_image
 from vgen_eval.types import Item, Sample
 
+from vgen_eval_plugins.datasets.depth_png import read_depth_png
 from vgen_eval_plugins.datasets.release import Release
 
 __all__ = ["Pair", "PairedDepth"]
@@ -62,7 +63,7 @@ class PairedDepth:
         try:
             picture = decode_image(self._release.read(pair.picture), what=pair.picture)
             data = self._release.read(pair.depth)
-            depth = decode_depth(data, what=pair.depth, scale=self.metres)
+            depth = read_depth_png(data, what=pair.depth, metres=self.metres)
             picture, depth = self.prepare_pair(picture, depth)
         except Undecodable as exc:
             raise BadSample(f"{self._release.root}: {exc.what}") from exc

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from vgen_eval import jsonio
+from vgen_eval.cards import load_card
+from vgen_eval.cards.records import TaskCard
 from vgen_eval.cards.schema import FILES, json_schema
 from vgen_eval.cli import VERBS
 from vgen_eval.hookspecs import HOOKS
@@ -25,7 +27,7 @@ LINK = re.compile(r"\]\(([^)#\s]+)(#[^)]*)?\)")
 
 
 def lists() -> Mapping[str, str]:
-    """Marker -> generated lines: built-in tasks, models, verbs and hooks."""
+    """Marker -> generated lines: built-in tasks, their data, models, verbs and hooks."""
     import os
 
     os.environ["VGEN_EVAL_PLUGINS"] = ""
@@ -40,8 +42,33 @@ def lists() -> Mapping[str, str]:
             ("model", "what it is"), [(f"`{h.name}`", h.title) for _, h in catalog.heads("model")]
         ),
         "verbs": _rows(("verb", "what it does"), [(f"`{v}`", t) for v, t in verbs.items()]),
+        "data": _data_rows(catalog),
         "hooks": _rows(("component", "hook"), [(k, f"`{h}`") for k, h in HOOKS.items()]),
     }
+
+
+def _data_rows(catalog: Catalog) -> str:
+    """A line for each task whose data no package ships."""
+    rows: list[tuple[str, ...]] = []
+    for _, head in catalog.heads("task"):
+        card = load_card(head.path).record
+        assert isinstance(card, TaskCard)
+        data = card.dataset
+        if data.root is None:
+            continue
+        got = f"`prepare` ({data.hub.repo})" if data.hub else f"by hand: {_cell(data.source)}"
+        rows.append(
+            (f"`{card.task}`", f"`{data.root}`", f"{data.n:,}" if data.n else "-",
+             f"{data.size_gb:g}" if data.size_gb else "-", _cell(data.licence),
+             _cell(data.terms or "-"), got, data.layout_checked)
+        )  # fmt: skip
+    head_row = ("task", "folder", "samples", "GB", "licence", "terms", "to get it",
+                "layout checked")  # fmt: skip
+    return _rows(head_row, rows)
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
 
 
 def _rows(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:

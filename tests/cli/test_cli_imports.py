@@ -48,6 +48,6 @@ def test_lists_of_cards_load_nothing_heavy_and_no_plugin(words: list[str]) -> No
     assert not _modules(*words) & {*HEAVY}
 
 
-@pytest.mark.parametrize("verb", ["run", "show", "check", "score", "doctor", "runs"])
+@pytest.mark.parametrize("verb", ["run", "show", "check", "score", "doctor", "runs", "data"])
 def test_the_help_of_a_verb_loads_nothing_heavy(verb: str) -> None:
     assert not _modules(verb, "--help") & {*HEAVY, "msgspec", "yaml"}

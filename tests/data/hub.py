@@ -15,13 +15,37 @@ SHA = "0123456789abcdef" * 2 + "01234567"
 class Hub(http.server.ThreadingHTTPServer):
     """One data set, owner/set, at one commit."""
 
-    def __init__(self, files: Mapping[str, bytes], *, gated: bool = False, drop: str = "") -> None:
-        """`drop`: a file whose connection breaks off in its middle, once."""
+    daemon_threads = True
+
+    def __init__(
+        self,
+        files: Mapping[str, bytes],
+        *,
+        gated: bool = False,
+        drop: str = "",
+        refuse: str = "",
+        slow: str = "",
+        lists: int = 99,
+    ) -> None:
+        """What is wrong with it.
+
+        `drop`: a file whose connection breaks off in its middle, once; `refuse`: a token that is
+        none; `slow`: a file that stops in its middle; `lists`: so often the list of files is given.
+        """
         super().__init__(("127.0.0.1", 0), Handler)
         self.files = files
         self.gated = gated
         self.drop = drop
+        self.refuse = refuse
+        self.slow = slow
+        self.lists = lists
+        self.sha = SHA
         self.asked: list[str] = []
+        self.ranges: list[str] = []
+        self.tokens: set[str | None] = set()
+        self.half = threading.Event()
+        """The slow file is half given."""
+        self.ended = threading.Event()
 
     @property
     def url(self) -> str:
@@ -40,15 +64,24 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         path = self.path.split("?")[0]
+        token = (self.headers.get("Authorization") or "").removeprefix("Bearer ")
         self.server.asked.append(f"{self.command} {path}")
-        files = self.server.files
+        self.server.tokens.add(token or None)
+        files, sha = self.server.files, self.server.sha
+        if self.server.refuse and token == self.server.refuse:
+            why = {"X-Error-Message": "Invalid credentials in Authorization header"}
+            self.answer(401, b"{}", why)
+            return
         if path.startswith("/api/datasets/owner/set/"):
             if self.server.gated:
                 self.answer(403, b"{}", {"X-Error-Code": "GatedRepo"})
-            elif path.endswith(f"/revision/{SHA}"):
+            elif path.endswith(f"/revision/{sha}"):
                 listed = [{"rfilename": name} for name in files]
-                self.json({"id": "owner/set", "sha": SHA, "siblings": listed})
-            elif f"/tree/{SHA}" in path:
+                self.json({"id": "owner/set", "sha": sha, "siblings": listed})
+            elif f"/tree/{sha}" in path and not self.server.lists:
+                self.answer(404, b"{}", {})
+            elif f"/tree/{sha}" in path:
+                self.server.lists -= 1
                 self.json(
                     [
                         {"type": "file", "path": name, "size": len(data), "oid": _etag(data)}
@@ -58,7 +91,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             else:
                 self.answer(404, b"{}", {"X-Error-Code": "RevisionNotFound"})
             return
-        name = path.removeprefix(f"/datasets/owner/set/resolve/{SHA}/")
+        name = path.removeprefix(f"/datasets/owner/set/resolve/{sha}/")
         if name in files:
             self.file(name, files[name])
         elif path.startswith("/api/datasets/"):
@@ -67,15 +100,26 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.answer(404, b"{}", {"X-Error-Code": "EntryNotFound"})
 
     def file(self, name: str, data: bytes) -> None:
-        headers = {"ETag": f'"{_etag(data)}"', "X-Repo-Commit": SHA, "Accept-Ranges": "bytes"}
+        headers = {
+            "ETag": f'"{_etag(data)}"',
+            "X-Repo-Commit": self.server.sha,
+            "Accept-Ranges": "bytes",
+        }
         code, wanted = 200, self.headers.get("Range")
         if wanted:
+            self.server.ranges.append(wanted)
             start = int(wanted.removeprefix("bytes=").split("-")[0])
             headers["Content-Range"] = f"bytes {start}-{len(data) - 1}/{len(data)}"
             code, data = 206, data[start:]
         if name == self.server.drop and self.command == "GET":
             self.server.drop = ""
             self.answer(code, data, headers, cut=len(data) // 2)
+            self.close_connection = True
+            return
+        if name == self.server.slow and self.command == "GET":
+            self.answer(code, data, headers, cut=len(data) // 2)
+            self.server.half.set()
+            self.server.ended.wait(60)
             self.close_connection = True
             return
         self.answer(code, data, headers)
@@ -107,5 +151,6 @@ def serve(files: Mapping[str, bytes], **more: object) -> Iterator[Hub]:
     try:
         yield hub
     finally:
+        hub.ended.set()
         hub.shutdown()
         hub.server_close()

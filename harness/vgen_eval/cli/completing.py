@@ -1,4 +1,4 @@
-"""What the shell offers after --tasks and --model: the names in the installed cards."""
+"""What the shell offers after --tasks, --model and `data`: the names in the cards."""
 
 from __future__ import annotations
 
@@ -6,13 +6,21 @@ from typing import Any
 
 import click
 
-__all__ = ["complete_models", "complete_tasks"]
+__all__ = ["complete_data", "complete_models", "complete_tasks"]
 
 
 def complete_tasks(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[Any]:
     """Task names, and suites with their prefix."""
     names = ["all", *_names("task"), *(f"suite:{name}" for name in _names("suite"))]
     return _offer(names, incomplete)
+
+
+def complete_data(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[Any]:
+    """Task names, and the folders below the data folder that hold their data."""
+    from vgen_eval.data.naming import roots_of
+    from vgen_eval.plugins import Catalog
+
+    return _offer([*_names("task"), *roots_of(Catalog.discover())], incomplete)
 
 
 def complete_models(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[Any]:

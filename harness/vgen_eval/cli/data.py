@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from vgen_eval.cli.completing import complete_tasks
+from vgen_eval.cli.completing import complete_data
 from vgen_eval.cli.verbs import VerbGroup
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from vgen_eval.cli.signals import Unwinding
     from vgen_eval.data.state import DataState
+    from vgen_eval.data.verify import Verified
     from vgen_eval.engine.naming import TaskRef
-    from vgen_eval.errors import Problem
+    from vgen_eval.errors import VgenEvalError
     from vgen_eval.plugins import Catalog
 
 __all__ = ["command"]
@@ -23,11 +24,6 @@ __all__ = ["command"]
 NOT_READY = 3
 SHOWN = 20
 """Faults that are written out; the rest is counted."""
-
-WORDS = {
-    "built in": "ships with a package",
-    "not prepared": "to be prepared",
-}
 
 
 @click.group(
@@ -39,14 +35,23 @@ WORDS = {
 )
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """List, verify or prepare the data that tasks need."""  # fmt: skip
+    """List, verify or prepare the data that tasks need.
+
+    \b
+      vgen-eval data list                   what is here, what is missing, what to do
+      vgen-eval data list depth/nyuv2       source, licence, terms, and how its files lie
+      vgen-eval data prepare counting/pixmo-count --accept-terms
+      vgen-eval data verify depth/nyuv2     read all of it, name every fault
+
+    NAME is a task, a glob ('depth/*'), or a folder below the data folder (nyuv2).
+    """  # fmt: skip
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 
 
-_TASKS = click.argument("tasks", nargs=-1, metavar="[TASK]...", shell_complete=complete_tasks)
+_NAMES = click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=complete_data)
 _NAMED = click.argument(
-    "tasks", nargs=-1, metavar="TASK...", required=True, shell_complete=complete_tasks
+    "names", nargs=-1, metavar="NAME...", required=True, shell_complete=complete_data
 )
 _ROOT = click.option(
     "--data-root", metavar="DIR", help="Folder of the data sets (else $VGEN_DATA)."
@@ -55,249 +60,317 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document 
 
 
 @command.command("list")
-@_TASKS
-@click.option("--family", metavar="NAME", help="Tasks of this family alone.")
-@click.option("--missing", is_flag=True, help="Those alone whose data is not whole.")
+@_NAMES
+@click.option("--family", metavar="NAME", help="Only tasks of this family.")
+@click.option("--missing", is_flag=True, help="Only those whose data is not whole.")
 @_ROOT
 @_JSON
 def list_data(
-    tasks: Sequence[str], family: str | None, missing: bool, data_root: str | None, as_json: bool
+    names: Sequence[str], family: str | None, missing: bool, data_root: str | None, as_json: bool
 ) -> int:
-    """List the data of tasks (all): is it there, where to get it, under what terms."""
-    from vgen_eval.cli import terminal
+    """List the data of tasks: is it here, where to get it, under what terms.
+
+    Of one task alone the whole story is told, with how its files have to lie. No sample is read.
+    """
+    from vgen_eval.cli import data_facts, terminal
+    from vgen_eval.data.naming import parts_of
     from vgen_eval.data.state import look_at
     from vgen_eval.plugins import Catalog
 
+    terminal.guard_stdout()
     catalog = Catalog.discover()
-    found = [
-        (ref, look_at(ref, catalog, data_root=data_root))
-        for ref in _refs(tasks or ("all",), catalog)
-        if family in (None, ref.card.family)
-    ]
-    if missing:
-        found = [(ref, s) for ref, s in found if s.state not in ("ready", "built in")]
+    refs = _refs(names or ("all",), catalog)
+    refs = _of_family(refs, family) if family is not None else refs
+    if len(refs) == 1 and _is_bare(names):
+        refs = list(parts_of(refs[0]))
+    found = []
+    for at, ref in enumerate(refs):
+        terminal.redraw(f"{ref.name}, {at} of {len(refs)} looked at")
+        found.append((ref, look_at(ref, catalog, data_root=data_root)))
+    terminal.redraw("")
+    alone = len({ref.name for ref, _ in found}) == 1
+    shown = [(ref, state) for ref, state in found if not (missing and state.whole)]
     if as_json:
-        terminal.say_json([_record(ref, state) for ref, state in found])
-        return 0
-    if len(found) == 1:
-        terminal.say(*_story(*found[0]))
-        return 0
-    rows = [["task", "state", "samples", "below the data root", "size", "licence"]]
-    for ref, state in found:
-        data = ref.card.dataset
-        rows.append(
-            [
-                ref.name,
-                WORDS.get(state.state, state.state),
-                _count(state),
-                data.root or "-",
-                f"{data.size_gb:g} GB" if data.size_gb else "-",
-                terminal.clip(data.licence, 40),
-            ]
+        terminal.say_json([data_facts.record(ref, state) for ref, state in shown])
+    elif not shown:
+        terminal.note("nothing is missing")
+    elif alone:
+        terminal.say(*data_facts.story(found, catalog))
+    else:
+        terminal.say(data_facts.headline(data_root), "", *data_facts.table(shown))
+        ready = sum(state.whole for _, state in found)
+        terminal.note(
+            f"{ready} of {terminal.plural(len(found), 'task')} ready; "
+            "vgen-eval data list NAME says where data comes from and how it lies"
         )
-    terminal.say(*terminal.layout(rows, right="llrl"))
-    terminal.note("vgen-eval data list TASK says where it comes from and what to do")
     return 0
 
 
-def _count(state: DataState) -> str:
-    if state.state in ("partial", "ready", "built in"):
-        whole = f"{state.found:,}"
-        return whole if not state.expected else f"{whole}/{state.expected:,}"
-    return f"-/{state.expected:,}" if state.expected else "-"
+def _is_bare(names: Sequence[str]) -> bool:
+    return not any("@" in name for name in names)
 
 
-def _record(ref: TaskRef, state: DataState) -> dict[str, Any]:
-    import msgspec
+def _of_family(refs: Sequence[TaskRef], family: str) -> list[TaskRef]:
+    from vgen_eval.errors import UsageError, nearest
 
-    data = ref.card.dataset
-    kept = ("root", "licence", "terms", "redistribution", "source", "citation", "revision",
-            "size_gb", "layout_checked")  # fmt: skip
-    return {
-        **msgspec.to_builtins(state),
-        **{key: getattr(data, key) for key in kept},
-        "hub": msgspec.to_builtins(data.hub),
-    }
-
-
-def _story(ref: TaskRef, state: DataState) -> list[str]:
-    from vgen_eval.cli.show_card import pairs
-
-    data = ref.card.dataset
-    hub = data.hub and f"{data.hub.repo} at {data.hub.revision or 'a commit of your choice'}"
-    place = state.path or (f"$VGEN_DATA/{data.root}" if data.root else "a package")
-    gone = f"{state.missing:,} files, the first: {state.first}" if state.first else ""
-    lines = pairs(
-        [
-            ("task", ref.label),
-            ("state", f"{WORDS.get(state.state, state.state)}, {_count(state)} samples"),
-            ("missing", gone),
-            ("reason", state.reason),
-            ("looked for in", place),
-            ("size", f"{data.size_gb:g} GB" if data.size_gb else ""),
-            ("source", data.source),
-            ("on the Hub", hub),
-            ("licence", data.licence),
-            ("terms", data.terms),
-            ("passing on", data.redistribution),
-            ("layout checked", data.layout_checked),
-            ("citation", data.citation),
-            ("next", _next(ref, state)),
-        ]
-    )
-    return [*lines, "", *_layout(ref)]
-
-
-def _next(ref: TaskRef, state: DataState) -> str:
-    if state.state in ("ready", "built in"):
-        return f"vgen-eval --tasks {ref.name} --model NAME"
-    if state.state == "partial":
-        return f"vgen-eval data verify {ref.name}"
-    if state.state == "not prepared" or ref.card.dataset.hub is not None:
-        return f"vgen-eval data prepare {ref.name}"
-    return "get it from its source and lay it out as below"
-
-
-def _layout(ref: TaskRef) -> list[str]:
-    """What the reader says of the files it wants: its own documentation."""
-    import inspect
-
-    from vgen_eval.errors import VgenEvalError
-    from vgen_eval.plugins import Catalog
-
-    home = ref.distribution if ref.distribution != "local" else "vgen-eval"
-    try:
-        reader = Catalog.discover().component("dataset", ref.card.dataset.reader, home=home).obj
-    except VgenEvalError:
-        return []
-    text = inspect.getdoc(reader) or ""
-    return [f"  {line}".rstrip() for line in text.splitlines()]
+    families = {ref.card.family for ref in refs}
+    if family not in families:
+        raise UsageError(
+            f"no task of the family '{family}'.{nearest(family, families)}",
+            cure=f"families here: {', '.join(sorted(families)) or 'none'}",
+        )
+    return [ref for ref in refs if ref.card.family == family]
 
 
 @command.command("verify")
 @_NAMED
 @click.option("--samples", multiple=True, metavar="ID,..", help="Only these; @FILE reads ids.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="N samples, evenly spaced.")
+@click.option("--all", "every", is_flag=True, help="All samples, as without these options.")
 @_ROOT
 @_JSON
 def verify_data(
-    tasks: Sequence[str], samples: Sequence[str], data_root: str | None, as_json: bool
+    names: Sequence[str],
+    samples: Sequence[str],
+    limit: int | None,
+    every: bool,
+    data_root: str | None,
+    as_json: bool,
 ) -> int:
-    """Read the data of tasks whole and name every fault."""
+    """Read the data of tasks and name every fault: missing, cut short, of another release.
+
+    A bare task name means all of its protocols, as far as their data is here. Exit status 3 when
+    anything is not sound.
+    """
     from vgen_eval.cli import terminal
     from vgen_eval.cli.options import read_samples
-    from vgen_eval.data.state import verify
-    from vgen_eval.errors import NotRunnable
+    from vgen_eval.cli.signals import Unwinding
+    from vgen_eval.data.verify import verify
+    from vgen_eval.errors import NotRunnable, StorageError, UsageError
     from vgen_eval.plugins import Catalog
 
+    if sum((bool(samples), limit is not None, every)) > 1:
+        raise UsageError("--all, --samples and --limit each say which samples: give one of them")
+    terminal.guard_stdout()
     catalog = Catalog.discover()
     ids = list(read_samples(samples))
-    records = []
-    for ref in _refs(tasks, catalog):
-        try:
-            task, problems = verify(ref, catalog, data_root=data_root, items=ids)
-            count, reason = len(ids) or len(task.items), None
-        except NotRunnable as exc:
-            count, problems, reason = 0, [], f"{exc.what} ({exc.cure})" if exc.cure else exc.what
-        records.append(
-            {
-                "task": ref.label,
-                "samples": count,
-                "faults": [str(problem) for problem in problems],
-                "reason": reason,
-            }
-        )
-        if not as_json:
-            _say_verified(ref, count, problems, reason)
+    groups = _groups(names, catalog)
+    records, unwinding = [], Unwinding()
+    try:
+        with unwinding:
+            for ref, main in [(r, r is parts[0]) for parts in groups for r in parts]:
+                if ids and not main:
+                    continue  # they are named as the default protocol has them
+                found: Verified | VgenEvalError
+                try:
+                    found = verify(
+                        ref, catalog, data_root=data_root, samples=ids, limit=limit,
+                        tell=_progress(ref, unwinding),
+                    )  # fmt: skip
+                except (NotRunnable, StorageError) as exc:
+                    found = exc
+                terminal.redraw("")
+                records.append(_verified(ref, found, main=main, as_json=as_json))
+    except KeyboardInterrupt:
+        return _interrupted(unwinding)
     if as_json:
         terminal.say_json(records)
-    return NOT_READY if any(r["faults"] or r["reason"] for r in records) else 0
+    return 0 if all(record["ok"] for record in records) else NOT_READY
 
 
-def _say_verified(
-    ref: TaskRef, count: int, problems: Sequence[Problem], reason: str | None
-) -> None:
+def _progress(ref: TaskRef, unwinding: Unwinding) -> Callable[[str, int, int], None]:
     from vgen_eval.cli import terminal
 
-    if reason is not None:
-        terminal.say(f"{ref.name}: {reason}")
-        return
-    for problem in problems[:SHOWN]:
-        terminal.say(terminal.clean(problem))
-    if len(problems) > SHOWN:
-        terminal.say(f"... and {len(problems) - SHOWN:,} more")
-    samples = terminal.plural(count, "sample")
-    verdict = terminal.plural(len(problems), "fault") if problems else "sound"
-    terminal.say(f"{ref.name}: {samples} read, {verdict}")
+    def tell(what: str, done: int, total: int) -> None:
+        unwinding.check()
+        terminal.redraw(f"{ref.name}: {what}, {done:,} of {total:,} read")
+
+    return tell
+
+
+def _verified(
+    ref: TaskRef, found: Verified | VgenEvalError, *, main: bool, as_json: bool
+) -> dict[str, Any]:
+    """Says what was found, and gives it as a record.
+
+    Another protocol's part of the data that is not there at all is no fault of what is.
+    """
+    from vgen_eval.cli import terminal
+    from vgen_eval.cli.data_facts import name_of
+    from vgen_eval.data.verify import Verified
+
+    empty = {"task": ref.label, "ok": False, "samples": 0, "read": 0, "sound": 0, "missing": 0,
+             "unreadable": 0, "differing": 0, "faults": [], "reason": None}  # fmt: skip
+    if not isinstance(found, Verified):
+        reason = f"{found.what} ({found.cure})" if found.cure else found.what
+        if not as_json and main:
+            terminal.say(terminal.clean(f"{name_of(ref)}: {reason}"))
+        elif not as_json:
+            terminal.note(f"note: not here for {name_of(ref)}: {reason}")
+        return empty | {"ok": not main, "reason": reason}
+    problems = [str(problem) for problem in found.problems]
+    if not as_json:
+        terminal.say(*(terminal.clean(problem) for problem in problems[:SHOWN]))
+        if len(problems) > SHOWN:
+            terminal.say(f"... and {len(problems) - SHOWN:,} more (--json names them all)")
+        terminal.say(f"{name_of(ref)}: {_verdict(found)}")
+    return empty | {
+        "ok": not problems,
+        "samples": found.samples,
+        "read": found.read,
+        "sound": found.sound,
+        "missing": len(found.missing),
+        "unreadable": len(found.unreadable),
+        "differing": len(found.differing),
+        "faults": problems,
+    }
+
+
+def _verdict(found: Verified) -> str:
+    from vgen_eval.cli.terminal import plural
+
+    part = "" if found.read == found.samples else f"{found.read:,} of "
+    text = f"{part}{plural(found.samples, 'sample')} read, "
+    if not found.problems:
+        return f"{text}sound"
+    counts = [
+        f"{found.sound:,} sound",
+        f"{plural(len(found.missing), 'file')} missing" if found.missing else "",
+        f"{len(found.unreadable):,} unreadable" if found.unreadable else "",
+        f"{len(found.differing):,} not as the card says" if found.differing else "",
+    ]
+    return text + ", ".join(filter(None, counts))
 
 
 @command.command("prepare")
 @_NAMED
 @click.option("--revision", metavar="SHA", help="Commit of the data set on the Hub.")
-@click.option("--accept-terms", is_flag=True, help="I accept the terms that the card names.")
+@click.option("--accept-terms", is_flag=True, help="I accept the terms that the cards name.")
 @_ROOT
 def prepare_data(
-    tasks: Sequence[str], revision: str | None, accept_terms: bool, data_root: str | None
+    names: Sequence[str], revision: str | None, accept_terms: bool, data_root: str | None
 ) -> int:
-    """Fetch what the Hub gives under its terms, and convert what has to be, once."""
+    """Fetch what the Hub gives under its terms, and convert what has to be converted.
+
+    What is there is left as it is, so the same command goes on after an interruption. HF_ENDPOINT
+    and HF_TOKEN are those of the Hub's own library. Terms are accepted by you: on the terminal, or
+    by --accept-terms; what was accepted and fetched is written down in fetched.json.
+    """
     from vgen_eval.cli import terminal
-    from vgen_eval.data.prepare import fetch, make_root, prepare
-    from vgen_eval.data.state import look_at
+    from vgen_eval.cli.signals import Unwinding
+    from vgen_eval.errors import StorageError, VgenEvalError
     from vgen_eval.plugins import Catalog
 
+    terminal.guard_stdout()
     catalog = Catalog.discover()
-    code = 0
-    fetched: set[str] = set()
-    for ref in _refs(tasks, catalog):
-        data = ref.card.dataset
-        root = make_root(data, data_root)
-        if data.hub is not None and str(root) not in fetched and not _is_there(root):
-            _ask_terms(ref, accept=accept_terms)
-            fetch(data, root, revision=revision, say=terminal.note)
-        fetched.add(str(root))
-        prepare(ref, catalog, root, say=terminal.note)
-        state = look_at(ref, catalog, data_root=data_root)
-        terminal.say(f"{ref.name}: {state.state}, {_count(state)} samples")
-        if state.state not in ("ready", "built in"):
-            code = NOT_READY
-            terminal.note(
-                state.first or state.reason or "", f"  {_next(ref, state)}: {data.source}"
-            )
+    groups = _groups(names, catalog)
+    _check_revision(groups, revision)
+    code, unwinding = 0, Unwinding()
+    try:
+        with unwinding:
+            for parts in groups:
+                try:
+                    done = _prepare(parts, catalog, unwinding, data_root, revision, accept_terms)
+                except StorageError:
+                    raise
+                except VgenEvalError as exc:
+                    if len(groups) == 1:
+                        raise
+                    terminal.note(f"error: {exc.what}", *([exc.cure] if exc.cure else []))
+                    done = exc.exit_code
+                code = code or done
+    except KeyboardInterrupt:
+        return _interrupted(unwinding)
     return code
 
 
-def _is_there(root: Path) -> bool:
-    """Was it fetched whole, or laid there by hand?"""
-    from vgen_eval.data.prepare import RECORD
-
-    begun = (root / ".cache" / "huggingface").exists()
-    return (root / RECORD).exists() or (not begun and any(root.iterdir()))
-
-
-def _ask_terms(ref: TaskRef, *, accept: bool) -> None:
-    """UsageError unless the terms were accepted, by option or at the terminal."""
-    from vgen_eval.cli import terminal
+def _check_revision(groups: Sequence[Sequence[TaskRef]], revision: str | None) -> None:
     from vgen_eval.errors import UsageError
 
-    data = ref.card.dataset
-    if accept or not data.terms:
-        return
-    terminal.note(f"{ref.name}: {data.terms}", f"licence: {data.licence}", f"see {data.source}")
-    import sys
+    repos = {hub.repo for parts in groups if (hub := parts[0].card.dataset.hub) is not None}
+    if revision is not None and len(repos) > 1:
+        raise UsageError(
+            f"--revision is a commit of one data set, these are {len(repos)}: "
+            f"{', '.join(sorted(repos))}",
+            cure="prepare them one by one",
+        )
 
-    if terminal.is_terminal(sys.stdin) and click.confirm("do you accept them?", err=True):
-        return
-    raise UsageError(
-        f"{ref.name}: its terms were not accepted", cure="--accept-terms says that you accept them"
-    )
+
+def _prepare(
+    parts: Sequence[TaskRef],
+    catalog: Catalog,
+    unwinding: Unwinding,
+    data_root: str | None,
+    revision: str | None,
+    accept_terms: bool,
+) -> int:
+    from vgen_eval.cli import terminal
+    from vgen_eval.cli.data_facts import count, name_of, next_step
+    from vgen_eval.data.prepare import bring
+
+    def say(line: str) -> None:
+        unwinding.check()
+        terminal.note(line)
+
+    def accept(ref: TaskRef) -> str | None:
+        return "--accept-terms" if accept_terms else _ask_terms(ref)
+
+    states: list[DataState] = bring(
+        parts, catalog, data_root=data_root, revision=revision, accept=accept, say=say,
+        bars=terminal.is_terminal(sys.stderr),
+    )  # fmt: skip
+    for ref, state in zip(parts, states, strict=True):
+        if ref is not parts[0] and state.state in ("not found", "not prepared"):
+            terminal.note(f"note: not here for {name_of(ref)}: {state.reason}")
+            continue
+        terminal.say(f"{name_of(ref)}: {state.state}, {count(state)} samples")
+        if not state.whole:
+            where = f"source: {ref.card.dataset.source}"
+            terminal.note(
+                state.first or state.reason or "", f"next: {next_step(ref, state)}", where
+            )
+    return 0 if states[0].whole else NOT_READY
+
+
+def _ask_terms(ref: TaskRef) -> str | None:
+    """How a person accepted the terms; None when nobody did."""
+    from vgen_eval.cli import terminal
+
+    data = ref.card.dataset
+    terminal.note(f"{ref.name}: {data.terms}", f"licence: {data.licence}", f"see {data.source}")
+    if not terminal.is_terminal(sys.stdin):
+        return None
+    try:
+        agreed = click.confirm("do you accept these terms?", default=False, err=True)
+    except click.Abort:
+        terminal.note("")
+        return None
+    return "on the terminal" if agreed else None
+
+
+def _interrupted(unwinding: Unwinding) -> int:
+    from vgen_eval.cli import terminal
+
+    if unwinding.exit_code is None:
+        raise KeyboardInterrupt
+    terminal.redraw("")
+    terminal.note("error: interrupted; the same command goes on")
+    return unwinding.exit_code
 
 
 def _refs(names: Sequence[str], catalog: Catalog) -> list[TaskRef]:
-    from vgen_eval.engine.naming import expand_tasks
+    from vgen_eval.cli import terminal
+    from vgen_eval.data.naming import find_tasks
 
     notices: list[str] = []
-    refs = list(expand_tasks(names, catalog, notices=notices))
-    if notices:
-        from vgen_eval.cli import terminal
-
-        terminal.note(*notices)
+    refs = find_tasks(names, catalog, notices=notices)
+    terminal.note(*(f"note: {notice}" for notice in notices))
     return refs
+
+
+def _groups(names: Sequence[str], catalog: Catalog) -> list[list[TaskRef]]:
+    """Each task with those of its protocols that need other data, unless one is named."""
+    from vgen_eval.data.naming import parts_of
+
+    refs = _refs(names, catalog)
+    return [list(parts_of(ref)) if _is_bare(names) else [ref] for ref in refs]

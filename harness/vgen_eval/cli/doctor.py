@@ -148,7 +148,7 @@ def _lines(found: dict[str, Any]) -> list[str]:
     data = found["data_root"]
     if data["path"] is None:
         rows.append(
-            ["data root", "not set", "data that no package brings: --data-root or $VGEN_DATA"]
+            ["data root", "not set", "--data-root or $VGEN_DATA; vgen-eval data list says for what"]
         )
     else:
         rows.append(["data root", "ok" if data["is_folder"] else "missing", data["path"]])

@@ -27,6 +27,9 @@ __all__ = [
     "print_table",
 ]
 
+NO_DATA = "data not found"
+"""How the reasons begin of tasks whose data is not here."""
+
 
 def print_results(
     results: Results,

@@ -1,39 +1,122 @@
-"""Fetches the data of a task where its terms allow, and converts what has to be converted."""
+"""Makes the data of a task ready: fetched where its terms allow, converted where it has to be."""
 
 from __future__ import annotations
 
-import fnmatch
 import os
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from vgen_eval import cards, jsonio
-from vgen_eval.cards.records import DatasetCard, Hub
+from vgen_eval import cards
+from vgen_eval.cards.records import DatasetCard
+from vgen_eval.data.hub import commit_of, fetch, is_fetched, lies_there
+from vgen_eval.data.state import DataState, ask_reader, look_at, reader_of
 from vgen_eval.engine.naming import TaskRef
 from vgen_eval.engine.tasks import open_root
-from vgen_eval.errors import MissingData, MissingExtra, NotRunnable, StorageError, UsageError
-from vgen_eval.machine import now
+from vgen_eval.errors import MissingData, StorageError, UsageError
 from vgen_eval.paths import confined
-from vgen_eval.store.run import write_atomic
 
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog
 
-__all__ = ["RECORD", "fetch", "make_root", "prepare"]
+__all__ = ["Accept", "bring", "make_root", "prepare"]
 
-RECORD = "fetched.json"
-"""What was fetched, beside the files: repository, revision, terms, date."""
-
-COMMIT = re.compile(r"[0-9a-f]{40}")
 Say = Callable[[str], None]
+Accept = Callable[[TaskRef], str | None]
+"""How the terms of a task's data were accepted, in a word; None when they were not."""
 
 
-def make_root(dataset: DatasetCard, data_root: str | None) -> Path:
+def bring(
+    parts: Sequence[TaskRef],
+    catalog: Catalog,
+    *,
+    data_root: str | None,
+    revision: str | None = None,
+    accept: Accept,
+    say: Say,
+    bars: bool = False,
+) -> list[DataState]:
+    """Fetches and converts what `parts` need, one task under several protocols; their states then.
+
+    The first is what is asked for; that another one lacks something shows in its state alone. What
+    is there is not fetched. UsageError when terms were not accepted; MissingData, with the
+    source, for data that has to be got by hand; more in `fetch` and `prepare`.
+    """
+    ref, dataset = parts[0], parts[0].card.dataset
+    if revision is not None and dataset.hub is None:
+        raise UsageError(f"{ref.name}: the card names no data set of the Hub that has a revision")
+    if dataset.root is None:
+        return [look_at(part, catalog, data_root=data_root) for part in parts]
+    try:
+        root = make_root(dataset, data_root, task=ref.name)
+    except MissingData as exc:
+        raise _by_hand(ref, exc.what, exc.cure) from exc
+    _fetch(ref, root, revision=revision, accept=accept, say=say, bars=bars)
+    return [
+        _convert(part, catalog, root, data_root=data_root, again=part is ref, say=say)
+        for part in parts
+    ]
+
+
+def _convert(
+    ref: TaskRef, catalog: Catalog, root: Path, *, data_root: str | None, again: bool, say: Say
+) -> DataState:
+    """The state once the reader has converted what it has to; `again`: though it did before.
+
+    Its sources may be newer than what was made of them.
+    """
+    state = look_at(ref, catalog, data_root=data_root)
+    if again or state.state == "not prepared":
+        try:
+            prepare(ref, catalog, root, say=say)
+        except MissingData as exc:
+            if again:
+                raise _by_hand(ref, exc.what, exc.cure) from exc
+            return state
+        return look_at(ref, catalog, data_root=data_root)
+    return state
+
+
+def _by_hand(ref: TaskRef, what: str, cure: str | None) -> MissingData:
+    """What a person has to do, who must get the data themselves."""
+    dataset = ref.card.dataset
+    if dataset.hub is not None:
+        return MissingData(what, cure=cure)
+    terms = f" Terms: {dataset.terms}" if dataset.terms else ""
+    return MissingData(
+        f"{what}. {ref.name}: you get it yourself from {dataset.source}.{terms}",
+        cure=f"vgen-eval data list {ref.name} says how it has to lie in the data folder "
+        "(--data-root DIR or $VGEN_DATA)",
+    )
+
+
+def _fetch(
+    ref: TaskRef, root: Path, *, revision: str | None, accept: Accept, say: Say, bars: bool
+) -> None:
+    """Fetches unless it is done, or somebody laid the files there without us."""
+    dataset, hub = ref.card.dataset, ref.card.dataset.hub
+    if hub is None or is_fetched(hub, root, revision):
+        return
+    if revision is None and lies_there(hub, root):
+        say(
+            f"{ref.name}: files lie in {root} that were not fetched here: they are left as they are"
+        )
+        return
+    commit = commit_of(hub, revision, root)  # asked before a person reads terms in vain
+    accepted = accept(ref) if dataset.terms else "no terms"
+    if accepted is None:
+        raise UsageError(
+            f"{ref.name}: its terms were not accepted",
+            cure="--accept-terms says that you accept them",
+        )
+    facts = {"task": ref.name, "card_digest": ref.card_digest, "accepted": accepted}
+    fetch(dataset, root, revision=commit, facts=facts, say=say, bars=bars)
+
+
+def make_root(dataset: DatasetCard, data_root: str | None, *, task: str = "TASK") -> Path:
     """The folder of the data, made where it can be filled; MissingData when it is not there."""
     try:
-        found = open_root(dataset.root, data_root)
+        found = open_root(dataset.root, data_root, task=task)
     except MissingData:
         base = data_root or os.environ.get("VGEN_DATA")
         if not base or dataset.root is None or dataset.hub is None:
@@ -50,98 +133,16 @@ def make_root(dataset: DatasetCard, data_root: str | None) -> Path:
     return found
 
 
-def fetch(dataset: DatasetCard, root: Path, *, revision: str | None, say: Say) -> str:
-    """Fetches the files of the card's Hub data set into `root`; gives the commit.
-
-    UsageError without a commit; NotRunnable, in our words, when the Hub does not give them. What
-    is there already is not fetched again.
-    """
-    hub = dataset.hub
-    assert hub is not None
-    wanted = revision or hub.revision
-    page = f"https://huggingface.co/datasets/{hub.repo}/commits/main"
-    if wanted is None or not COMMIT.fullmatch(wanted):
-        raise UsageError(
-            f"{hub.repo}: the card pins no commit"
-            if wanted is None
-            else f"--revision {wanted}: a commit of 40 hex digits is wanted, which cannot move",
-            cure=f"--revision SHA; the commits stand on {page}",
-        )
-    try:
-        import huggingface_hub
-    except ImportError as exc:
-        raise MissingExtra("data") from exc
-    try:
-        names = _names(huggingface_hub.HfApi().dataset_info(hub.repo, revision=wanted), hub, root)
-        say(f"{hub.repo}: {len(names)} files at {wanted[:12]}")
-        huggingface_hub.snapshot_download(
-            hub.repo, repo_type="dataset", revision=wanted, local_dir=root, allow_patterns=names
-        )
-    except NotRunnable:
-        raise
-    except OSError as exc:
-        if exc.errno is not None and not hasattr(exc, "response"):
-            raise StorageError(f"{root}: {exc.strerror}") from exc
-        raise _in_our_words(exc, hub, wanted) from None
-    except Exception as exc:  # the library's, and its transport's
-        raise _in_our_words(exc, hub, wanted) from None
-    record = {
-        "repo": hub.repo, "revision": wanted, "files": names, "terms": dataset.terms,
-        "licence": dataset.licence, "date": now(),
-    }  # fmt: skip
-    write_atomic(root / RECORD, jsonio.pretty(record).encode())
-    return wanted
-
-
-def _names(info: Any, hub: Hub, root: Path) -> list[str]:
-    """The files wanted; NotRunnable for one that would not lie below the folder, and for none."""
-    everything = [entry.rfilename for entry in info.siblings or ()]
-    patterns = hub.files or ("*",)
-    names = [n for n in everything if any(fnmatch.fnmatchcase(n, p) for p in patterns)]
-    if not names:
-        raise NotRunnable(f"{hub.repo}: none of its files is like {', '.join(patterns)}")
-    for name in names:
-        try:
-            confined(root, name)
-        except ValueError as exc:
-            raise NotRunnable(f"{hub.repo}: {exc}") from exc
-    return names
-
-
-def _in_our_words(exc: Exception, hub: Hub, revision: str) -> NotRunnable:
-    kind = type(exc).__name__
-    if kind == "GatedRepoError":
-        return NotRunnable(
-            f"{hub.repo} wants its terms accepted by you",
-            cure=f"accept them on https://huggingface.co/datasets/{hub.repo} and set HF_TOKEN",
-        )
-    if kind == "RevisionNotFoundError":
-        return NotRunnable(f"{hub.repo} has no commit {revision}", cure="--revision SHA")
-    if kind == "RepositoryNotFoundError":
-        return NotRunnable(f"the Hub has no data set {hub.repo}, or shows it to members alone")
-    words = " ".join(str(exc).split())[:200]
-    return NotRunnable(
-        f"{hub.repo} could not be fetched: {kind}: {words}",
-        cure="run the same command again: what is there is kept",
-    )
-
-
 def prepare(ref: TaskRef, catalog: Catalog, root: Path, *, say: Say) -> bool:
     """Lets the task's reader convert its data, once; False when it has nothing to convert."""
-    home = ref.distribution if ref.distribution != "local" else "vgen-eval"
-    reader = catalog.component("dataset", ref.card.dataset.reader, home=home)
-    own = getattr(reader.obj, "prepare", None)
-    if own is None:
+    reader = reader_of(ref, catalog)
+    if not hasattr(reader, "prepare"):
         return False
     part = cards.protocol(ref.card, ref.protocol).data.options
-    options = cards.convert(
-        reader.obj.Options,
-        {**ref.card.dataset.options, **part},
-        file=ref.name,
-        path="dataset.options",
+    given = {**ref.card.dataset.options, **part}
+    options = cards.convert(reader.Options, given, file=ref.name, path="dataset.options")
+    ask_reader(
+        ref.card.dataset.reader,
+        lambda: reader(options, root=root, folder=ref.folder).prepare(say),
     )
-    try:
-        reader.obj(options, root=root, folder=ref.folder).prepare(say)
-    except OSError as exc:
-        raise StorageError(f"{root}: {exc.strerror or exc}") from exc
     return True

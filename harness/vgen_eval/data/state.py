@@ -1,27 +1,28 @@
-"""Whether the data of a task is there, and what of it is missing."""
+"""Whether the data of a task is there, and what of it is missing: no sample is opened."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
 
+from vgen_eval import cards
+from vgen_eval.engine.models import HOME, LOCAL
 from vgen_eval.engine.naming import TaskRef
-from vgen_eval.engine.tasks import Task, open_root, open_task
-from vgen_eval.errors import CardError, MissingData, NotRunnable, Problem
-from vgen_eval.paths import confined
-from vgen_eval.types import Item
+from vgen_eval.engine.tasks import open_task
+from vgen_eval.errors import BrokenPlugin, MissingData, Problem, StorageError, VgenEvalError
+from vgen_eval.loading import describe
 
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog
 
-__all__ = ["DataState", "look_at", "verify"]
+__all__ = ["DataState", "ask_reader", "expected_of", "look_at", "place_of", "reader_of"]
 
 State = Literal["built in", "ready", "partial", "not prepared", "not found", "faulty"]
-BLOCK = 1 << 20
+Thing = TypeVar("Thing")
 
 
 class DataState(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,9 +31,10 @@ class DataState(msgspec.Struct, frozen=True, kw_only=True):
     task: str
     state: State
     path: str | None
-    """Where it is looked for; None for data that a package ships."""
+    """Where it is looked for; None for data that a package ships, or without a data root."""
     reason: str | None = None
-    """Why it is not ready, and what to do."""
+    """Why it is not ready."""
+    cure: str | None = None
     expected: int | None
     """Samples that the card promises."""
     found: int = 0
@@ -42,35 +44,38 @@ class DataState(msgspec.Struct, frozen=True, kw_only=True):
     first: str | None = None
     """The first of them."""
 
+    @property
+    def whole(self) -> bool:
+        """Can it be run on as it is?"""
+        return self.state in ("ready", "built in")
+
 
 def look_at(ref: TaskRef, catalog: Catalog, *, data_root: str | None) -> DataState:
-    """The state of a task's data under its protocol; no file but the index is opened."""
-    expected, dataset = _expected(ref), ref.card.dataset
-    path = None
+    """The state of a task's data under its protocol; a fault of its card or its plugin is one."""
+    expected, dataset = expected_of(ref), ref.card.dataset
+    place = place_of(ref, data_root)
+    path = None if place is None else str(place)
     try:
-        path = open_root(dataset.root, data_root)
         task = open_task(ref, catalog, overrides={}, data_root=data_root, partial=True)
-    except (CardError, NotRunnable) as exc:
+        problems = look_for(task.dataset, task.items, what=ref.card.dataset.reader)
+    except VgenEvalError as exc:
         return DataState(
             task=ref.label,
-            state=_state_without(ref, catalog, path, exc),
-            path=None if path is None else str(path),
-            reason=f"{exc.what} ({exc.cure})" if exc.cure else exc.what,
+            state=_state_without(ref, catalog, place, exc),
+            path=path,
+            reason=exc.what,
+            cure=exc.cure,
             expected=expected,
         )
-    look = getattr(task.dataset, "look", None)
-    problems: Sequence[Problem] = () if look is None else look(task.items)
-    whole = not problems and expected in (None, len(task.items))
-    state: State = "ready" if whole else "partial"
-    if dataset.root is None and whole:
-        state = "built in"
+    whole = not problems and expected in (None, len(task.items)) and bool(task.items)
     reason = None
     if not whole and not problems:
-        reason = f"{expected:,} samples expected, {len(task.items):,} found"
+        wanted = "samples" if expected is None else f"{expected:,} samples"
+        reason = f"{wanted} expected, {len(task.items):,} found"
     return DataState(
         task=ref.label,
-        state=state,
-        path=None if path is None else str(path),
+        state="partial" if not whole else "built in" if dataset.root is None else "ready",
+        path=path,
         reason=reason,
         expected=expected,
         found=len(task.items) - len({problem.path for problem in problems}),
@@ -79,86 +84,58 @@ def look_at(ref: TaskRef, catalog: Catalog, *, data_root: str | None) -> DataSta
     )
 
 
-def _expected(ref: TaskRef) -> int | None:
-    from vgen_eval.cards import protocol
+def look_for(dataset: Any, items: Sequence[Any], *, what: str) -> list[Problem]:
+    """Files of these samples that are missing or empty, as far as the reader can tell quickly."""
+    look = getattr(dataset, "look", None)
+    return [] if look is None else list(ask_reader(what, lambda: look(items)))
 
-    part = protocol(ref.card, ref.protocol).data
+
+def ask_reader(what: str, action: Callable[[], Thing]) -> Thing:
+    """What a reader, which is anyone's code, answers; BrokenPlugin for what it should not raise."""
+    try:
+        return action()
+    except VgenEvalError:
+        raise
+    except OSError as exc:
+        if exc.errno is None:
+            raise BrokenPlugin(f"dataset '{what}': {describe(exc)}") from exc
+        name = f"{exc.filename}: " if exc.filename else ""
+        raise StorageError(f"{name}{exc.strerror or exc}") from exc
+    except Exception as exc:
+        raise BrokenPlugin(
+            f"dataset '{what}': {describe(exc)}", cure="vgen-eval list plugins"
+        ) from exc
+
+
+def expected_of(ref: TaskRef) -> int | None:
+    """Samples that the card promises of the protocol's part; None where it does not say."""
+    part = cards.protocol(ref.card, ref.protocol).data
     return part.n if part.options else ref.card.dataset.n
 
 
-def _state_without(ref: TaskRef, catalog: Catalog, path: Path | None, exc: Exception) -> State:
+def place_of(ref: TaskRef, data_root: str | None) -> Path | None:
+    """Where the data is looked for, there or not; None for built-in data or without a data root."""
+    base = data_root or os.environ.get("VGEN_DATA")
+    below = ref.card.dataset.root
+    return Path(base).expanduser().absolute() / below if base and below else None
+
+
+def reader_of(ref: TaskRef, catalog: Catalog) -> Any:
+    """The class that reads the task's data."""
+    home = HOME if ref.distribution == LOCAL else ref.distribution
+    return catalog.component("dataset", ref.card.dataset.reader, home=home).obj
+
+
+def _state_without(ref: TaskRef, catalog: Catalog, place: Path | None, exc: VgenEvalError) -> State:
     if not isinstance(exc, MissingData):
         return "faulty"
-    if path is None:
+    if place is None or not _holds_something(place):
         return "not found"
-    home = ref.distribution if ref.distribution != "local" else "vgen-eval"
-    reader = catalog.component("dataset", ref.card.dataset.reader, home=home).obj
-    return "not prepared" if hasattr(reader, "prepare") else "not found"
+    return "not prepared" if hasattr(reader_of(ref, catalog), "prepare") else "not found"
 
 
-def verify(
-    ref: TaskRef, catalog: Catalog, *, data_root: str | None, items: Sequence[str] = ()
-) -> tuple[Task, list[Problem]]:
-    """Every fault of the data: files that are missing or differ from the card, samples that do
-    not load. MissingData when the data set cannot be opened at all.
-
-    `items`: ids of the samples to look at; none: all of them.
-    """
-    task = open_task(ref, catalog, overrides={}, data_root=data_root, partial=True)
-    dataset = ref.card.dataset
-    root = open_root(dataset.root, data_root)
-    problems = [] if root is None else _compare_files(root, dataset.sizes, dataset.hashes)
-    expected, count = _expected(ref), len(task.items)
-    if expected not in (None, count):
-        problems.append(Problem(f"{expected:,} samples expected, {count:,} found", file=ref.name))
-    wanted = set(items)
-    chosen = [item for item in task.items if not wanted or item.id in wanted]
-    look = getattr(task.dataset, "look", None)
-    missing: Sequence[Problem] = () if look is None else look(chosen)
-    gone = {problem.path for problem in missing}
-    whole = [item for item in chosen if item.id not in gone]
-    return task, [*problems, *missing, *_load(task, whole)]
-
-
-def _load(task: Task, items: Sequence[Item]) -> Sequence[Problem]:
-    own = getattr(task.dataset, "verify", None)
-    if own is not None:
-        found: Sequence[Problem] = own(items)
-        return found
-    problems = []
-    for item in items:
-        try:
-            task.dataset.load(item)
-        except NotRunnable:
-            raise
-        except Exception as exc:  # a reader is anyone's code
-            what = getattr(exc, "what", None) or f"{type(exc).__name__}: {exc}"
-            problems.append(Problem(str(what), file=task.ref.name, path=item.id))
-    return problems
-
-
-def _compare_files(
-    root: Path, sizes: Mapping[str, int], hashes: Mapping[str, str]
-) -> list[Problem]:
-    """Files whose size or sha256 is not the one that the card gives."""
-    problems = []
-    for name in dict.fromkeys((*sizes, *hashes)):
-        try:
-            path = confined(root, name)
-            size = path.stat().st_size
-        except (OSError, ValueError) as exc:
-            problems.append(Problem(getattr(exc, "strerror", None) or str(exc), file=name))
-            continue
-        if size != sizes.get(name, size):
-            problems.append(Problem(f"{size:,} bytes, not {sizes[name]:,}", file=name))
-        elif name in hashes and _sha256(path) != hashes[name]:
-            problems.append(Problem("its sha256 is not that of the release", file=name))
-    return problems
-
-
-def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
+def _holds_something(place: Path) -> bool:
+    try:
+        return any(place.iterdir())
+    except OSError:
+        return False

@@ -243,7 +243,7 @@ def open_task(
     reader = catalog.component("dataset", ref.card.dataset.reader, home=home)
     given, data = {**ref.card.dataset.options, **protocol.data.options}, protocol.data
     options = cards.convert(reader.obj.Options, given, file=ref.name, path="dataset.options")
-    root = open_root(ref.card.dataset.root, data_root)
+    root = open_root(ref.card.dataset.root, data_root, task=ref.name)
     what = f"dataset '{reader.qualified}'"
     dataset: Dataset = _foreign(what, lambda: reader.obj(options, root=root, folder=ref.folder))
     items = _foreign(what, dataset.index)
@@ -268,14 +268,16 @@ def _foreign(what: str, action: Callable[[], Thing]) -> Thing:
         raise BrokenPlugin(f"{what}: {describe(exc)}", cure="vgen-eval list plugins") from exc
 
 
-def open_root(below: str | None, data_root: str | None) -> Path | None:
+def open_root(below: str | None, data_root: str | None, *, task: str = "TASK") -> Path | None:
     """The folder of a task's data, None for data that a package ships; MissingData without it."""
     if below is None:
         return None
     base = data_root or os.environ.get("VGEN_DATA")
+    listing = f"vgen-eval data list {task} says where it comes from and how it lies"
     if not base:
         raise MissingData(
-            f"data not found: {below}", cure="name the data folder: --data-root DIR or $VGEN_DATA"
+            f"data not found: {below}",
+            cure=f"name the data folder: --data-root DIR or $VGEN_DATA; {listing}",
         )
     root = (Path(base).expanduser() / below).resolve()
     if not root.is_relative_to(Path(base).expanduser().resolve()):
@@ -283,7 +285,7 @@ def open_root(below: str | None, data_root: str | None) -> Path | None:
     if not root.is_dir():
         raise MissingData(
             f"data not found: {root} is no folder",
-            cure="vgen-eval data list TASK says where it comes from and how it lies",
+            cure=f"{listing}; --data-root DIR or $VGEN_DATA names another data folder",
         )
     return root
 

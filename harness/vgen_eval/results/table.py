@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -132,15 +132,27 @@ class AttemptTable:
                 numbered,
                 lambda chosen: self.pooled_mean(value, by_attempt[list(chosen)]),
             )
-        if key not in self._sums:
+        sums = self.totals(value, by_attempt)
+        if sums is None:
             return Interval(clusters=0, reason="nothing was scored")
+        return bootstrap_pooled(sums[0], numbered, sums[1])
+
+    def totals(
+        self, value: Value, by_attempt: Ints
+    ) -> tuple[Floats, Callable[[Floats], float | None]] | None:
+        """Sums (samples, k) of the rows, and `pooled_mean` as a function of their total (k,).
+
+        None where the metric's statistics do not add up, or there are none.
+        """
+        key = self._metric_of[value.name]
+        if key not in self._sums:
+            return None
         # a column that counts rows comes first, and tells an attempt without any from sums of 0
         counted = np.column_stack([np.ones(len(self.state)), self._sums[key]])
         tables = np.where((by_attempt != NO_ROW)[:, :, None], counted[by_attempt], 0.0)
         width = counted.shape[1]
-        return bootstrap_pooled(
+        return (
             tables.reshape(len(by_attempt), -1),
-            numbered,
             lambda total: self._mean_of_totals(key, value, total.reshape(-1, width)),
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from vgen_eval.results.summarise import Summary
 from vgen_eval.results.table import NO_ROW
-from vgen_eval.statistics import Interval, bootstrap_mean, bootstrap_merged
+from vgen_eval.statistics import Interval, bootstrap_mean, bootstrap_merged, bootstrap_pooled
 from vgen_eval.types import Value
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     interval: Interval
     n: int
     """Samples that both have scored."""
+    samples: int = 0
+    """Samples that the reading itself has scored."""
 
 
 class Moves(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,29 +54,72 @@ def compare(base: Summary, base_value: Value, other: Summary, value: Value) -> D
     """
     samples = np.arange(len(base.job.items), dtype=np.int64)
     rows = base.rows(samples, range(base.job.attempts))
-    number, _, _ = other.average(value, rows, other.scored, with_interval=False)
-    both = base.scored[rows].any(axis=1) & other.scored[rows].any(axis=1)
+    number, _, scored = other.average(value, rows, other.scored, with_interval=False)
+    both: NDArray[np.bool_] = np.logical_and(
+        _has_number(base, base_value, rows), _has_number(other, value, rows)
+    )
+    found = Difference(
+        value=number,
+        difference=None,
+        interval=Interval(clusters=0, reason="no sample was scored both ways"),
+        n=int(both.sum()),
+        samples=scored,
+    )
+    if not both.any():
+        return found
     rows, groups = rows[both], base.groups[rows[:, 0]][both]
     groups = np.unique(groups, return_inverse=True)[1].reshape(-1)
-    none = Interval(clusters=0, reason="no sample was scored both ways")
-    if not len(rows):
-        return Difference(value=number, difference=None, interval=none, n=0)
     if value.aggregation == "mean" and base_value.aggregation == "mean":
         gaps = _per_sample(other, value, rows) - _per_sample(base, base_value, rows)
-        defined = np.isfinite(gaps)
-        mean = float(gaps[defined].mean()) if defined.any() else None
-        kept = np.unique(groups[defined], return_inverse=True)[1].reshape(-1)
-        interval = bootstrap_mean(gaps[defined], kept)
-        return Difference(value=number, difference=mean, interval=interval, n=int(defined.sum()))
+        whole: float | None = float(gaps.mean())
+        interval = bootstrap_mean(gaps, groups)
+    else:
+        whole = _gap(base, base_value, other, value, rows)
+        interval = _pooled_interval(base, base_value, other, value, rows, groups)
+    return msgspec.structs.replace(found, difference=whole, interval=interval)
 
-    def gap(chosen: Sequence[int]) -> float | None:
-        some = rows[list(chosen)]
-        mine, theirs = _over(other, value, some), _over(base, base_value, some)
-        return None if mine is None or theirs is None else mine - theirs
 
-    interval = bootstrap_merged(range(len(rows)), groups, gap)
-    whole = gap(range(len(rows)))
-    return Difference(value=number, difference=whole, interval=interval, n=len(rows))
+def _has_number(summary: Summary, value: Value, rows: Ints) -> NDArray[np.bool_]:
+    usable = summary.scored[rows]
+    if value.aggregation == "mean":
+        usable = np.logical_and(usable, np.isfinite(summary.table.values[value.of][rows]))
+    found: NDArray[np.bool_] = usable.any(axis=1)
+    return found
+
+
+def _gap(
+    base: Summary, base_value: Value, other: Summary, value: Value, rows: Ints
+) -> float | None:
+    mine, theirs = _over(other, value, rows), _over(base, base_value, rows)
+    return None if mine is None or theirs is None else mine - theirs
+
+
+def _pooled_interval(
+    base: Summary, base_value: Value, other: Summary, value: Value, rows: Ints, groups: Ints
+) -> Interval:
+    """Interval of `_gap`: one matrix product where both are made of sums."""
+    mine, theirs = _totals(other, value, rows), _totals(base, base_value, rows)
+    if mine is None or theirs is None:
+        return bootstrap_merged(
+            range(len(rows)),
+            groups,
+            lambda chosen: _gap(base, base_value, other, value, rows[list(chosen)]),
+        )
+    width = mine[0].shape[1]
+
+    def gap(total: Floats) -> float | None:
+        a, b = mine[1](total[:width]), theirs[1](total[width:])
+        return None if a is None or b is None else a - b
+
+    return bootstrap_pooled(np.column_stack([mine[0], theirs[0]]), groups, gap)
+
+
+def _totals(
+    summary: Summary, value: Value, rows: Ints
+) -> tuple[Floats, Callable[[Floats], float | None]] | None:
+    if value.aggregation == "mean":
+        return None
+    return summary.table.totals(value, np.where(summary.scored[rows], rows, NO_ROW))
 
 
 def _per_sample(summary: Summary, value: Value, rows: Ints) -> Floats:

@@ -45,6 +45,8 @@ class Row(Record, frozen=True, kw_only=True):
     task: str | None = None
     protocol: str | None = None
     """Ours, which the figures are of; None where there is none."""
+    prompt: str | None = None
+    """The prompt's variant, where a table compares them."""
     n_paper: int | None = None
     """Samples, as the paper says."""
     tag: Literal["S", "C", "W"]

@@ -168,7 +168,39 @@ def test_a_split_that_counts_from_0_or_beyond_the_pictures_is_refused(tmp_path):
     with pytest.raises(MissingData, match="counts from 1"):
         reader(tmp_path).index()
     write_mat(tmp_path, numbers=(4, 1))
-    with pytest.raises(MissingData, match=r"holds 3 pictures, splits\.mat names number 4"):
+    with pytest.raises(MissingData, match=r"holds 3 images, splits\.mat names number 4"):
+        reader(tmp_path).index()
+
+
+@pytest.mark.parametrize(
+    ("numbers", "words"),
+    [
+        ([1.5, 1.2], "no whole numbers"),
+        ([1, 1], "names a picture twice"),
+        ([float("nan")], "whole"),
+    ],
+)
+def test_a_split_of_other_numbers_is_refused(tmp_path, numbers, words):
+    write_mat(tmp_path)
+    scipy.io.savemat(tmp_path / "splits.mat", {"testNdxs": np.array(numbers)[:, None]})
+    with pytest.raises(MissingData, match=words):
+        reader(tmp_path).index()
+
+
+@pytest.mark.parametrize("damage", ["floats", "group", "few"])
+def test_a_file_of_other_contents_is_told_before_a_sample_is_read(tmp_path, damage):
+    write_mat(tmp_path)
+    with h5py.File(tmp_path / "nyu_depth_v2_labeled.mat", "a") as file:
+        field = "depths" if damage == "few" else "images"
+        old = np.asarray(file[field])
+        del file[field]
+        if damage == "floats":
+            file[field] = old.astype(np.float64) * 1000
+        elif damage == "few":
+            file[field] = old[:1]
+        else:
+            file.create_group(field)
+    with pytest.raises(MissingData, match=r"holds 1 depths|'images' is not the array of 4 axes"):
         reader(tmp_path).index()
 
 
@@ -273,8 +305,8 @@ def test_official_arrays_of_another_kind_spoil_their_samples(tmp_path):
     with h5py.File(tmp_path / "nyu_depth_v2_labeled.mat", "a") as file:
         del file["images"]
         file["images"] = np.zeros((3, WIDTH, HEIGHT), np.uint8)
-    with pytest.raises(BadSample, match=r"images of 0000 is uint8 \(16, 12\), no picture"):
-        load_all(reader(tmp_path))
+    with pytest.raises(MissingData, match="'images' is not the array of 4 axes wanted"):
+        reader(tmp_path).index()
     parts = {name: np.zeros((2, 2)) for name in ("nx", "ny", "nz")}
     scipy.io.savemat(tmp_path / "normals_gt/nm_000003.mat", {**parts, "depthValid": np.ones(3)})
     write_mat(tmp_path / "whole")
@@ -284,12 +316,12 @@ def test_official_arrays_of_another_kind_spoil_their_samples(tmp_path):
 
 
 def test_four_threads_read_the_official_file_as_one_does(tmp_path):
-    write_mat(tmp_path, numbers=(3, 1, 2) * 20)
+    write_mat(tmp_path, numbers=tuple(range(60, 0, -1)), count=60)
     data = reader(tmp_path)
     assert data.verify(data.index()) == []
     with ThreadPoolExecutor(4) as pool:
         found = [sample.target[0, 0] for sample in pool.map(data.load, data.index())]
-    assert found == pytest.approx([3, 1, 2] * 20)
+    assert found == pytest.approx(list(range(60, 0, -1)))
 
 
 def test_the_fingerprint_follows_the_truth_and_not_the_time(tmp_path):

@@ -99,3 +99,16 @@ def test_text_of_python_2_is_utf_8_or_latin_1() -> None:
     assert load_plain(b"\x80\x02U\x05caf\xc3\xa9.") == "caf\u00e9"
     assert load_plain(b"\x80\x02U\x04caf\xe9.") == "caf\u00e9"
     assert load_plain(b"(lp0\nS'two'\np1\naI7\naL9L\na.") == ["two", 7, 9]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x80\x04})" + b"\x85" * 200_000 + b"Ns.",  # a tuple in a tuple in a tuple, as a key
+        b"\x80\x04}N" + b"2\x86" * 60 + b"Ns.",  # each twice the one before
+    ],
+    ids=["deep", "doubled"],
+)
+def test_a_key_that_takes_for_ever_to_hash_is_refused(data):
+    with pytest.raises(ValueError, match="more than 24 tuples"):
+        load_plain(data)

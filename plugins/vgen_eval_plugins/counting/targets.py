@@ -10,7 +10,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["CountTarget"]
+__all__ = ["MOST", "CountTarget"]
+
+
+MOST = 10**9
+"""Nobody counts farther; larger numbers are faults of a file."""
 
 
 class CountTarget(msgspec.Struct, frozen=True, eq=False):
@@ -21,7 +25,7 @@ class CountTarget(msgspec.Struct, frozen=True, eq=False):
     """(N, 2) x, y in pixels of the original picture; None when only the count is known."""
 
     def __post_init__(self) -> None:
-        if self.count < 0:
-            raise ValueError(f"a count is 0 or more, {self.count} given")
+        if not 0 <= self.count <= MOST:
+            raise ValueError(f"a count is 0 to {MOST:,}, {str(self.count)[:20]} given")
         if self.points is not None and len(self.points) != self.count:
             raise ValueError(f"{len(self.points)} points for a count of {self.count}")

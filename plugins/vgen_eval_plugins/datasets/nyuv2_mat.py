@@ -50,13 +50,27 @@ class MatFiles:
     def index(self) -> Mapping[str, Mapping[str, str]]:
         """Places in the test split; MissingData when the split or the pictures cannot be had."""
         numbers = self._numbers
-        count = self._open("images").shape[0]
-        if max(numbers) > count:
-            raise MissingData(
-                f"{FILE} holds {count} pictures, {SPLITS} names number {max(numbers)}"
-            )
+        fields = ("images",) if self._target == "normals" else ("images", self._field)
+        for field in fields:
+            count = self._count(field)
+            if max(numbers) > count:
+                raise MissingData(
+                    f"{FILE} holds {count} {field}, {SPLITS} names number {max(numbers)}"
+                )
         types = self._scene_types(numbers)
         return {f"{place:04d}": tags for place, tags in enumerate(types)}
+
+    def _count(self, field: str) -> int:
+        """Entries of a field; MissingData when it is no array of pictures or maps."""
+        array = self._open(field)
+        axes, kinds = (4, "u") if field == "images" else (3, "f")
+        kind = getattr(getattr(array, "dtype", None), "kind", "")
+        if kind not in kinds or len(getattr(array, "shape", ())) != axes:
+            raise MissingData(
+                f"{self._release.root / FILE}: '{field}' is not the array of {axes} axes wanted",
+                cure="the labelled data set is a MATLAB 7.3 file of 2.8 GB: fetch it again",
+            )
+        return int(array.shape[0])
 
     def files(self, name: str) -> Sequence[str]:
         """The one file, the split, which says what an id means, and a sample's normals."""
@@ -95,9 +109,14 @@ class MatFiles:
             (numbers,) = read_matlab(data, "testNdxs", what=SPLITS)
         except ValueError as exc:
             raise MissingData(f"{self._release.title}: {exc}") from exc
-        if numbers.dtype.kind not in "iuf":
-            raise MissingData(f"{self._release.title}: {SPLITS}: testNdxs holds no numbers")
+        whole = numbers.dtype.kind in "iu" or (
+            numbers.dtype.kind == "f" and bool((numbers % 1 == 0).all())
+        )
+        if not whole:
+            raise MissingData(f"{self._release.title}: {SPLITS}: testNdxs holds no whole numbers")
         flat = [int(number) for number in numbers.reshape(-1)]
+        if len(set(flat)) < len(flat):
+            raise MissingData(f"{self._release.title}: {SPLITS}: testNdxs names a picture twice")
         if not flat or min(flat) < 1:
             raise MissingData(
                 f"{self._release.title}: {SPLITS}: testNdxs counts from 1: {flat[:3]}"
@@ -134,7 +153,10 @@ class MatFiles:
         with self._lock:  # the library is not made for several threads
             if name not in self._file:
                 raise MissingData(f"{FILE} holds no '{name}': is it the labelled data set?")
-            return self._file[name]
+            try:
+                return self._file[name]
+            except (KeyError, OSError) as exc:  # a link that leads nowhere
+                raise MissingData(f"{FILE}: '{name}' cannot be opened: {exc}") from exc
 
     def _read(self, field: str, name: str) -> NDArray[Any]:
         """A sample's array, its axes the right way round."""

@@ -23,6 +23,13 @@ _PLAIN = frozenset((
 _PUTS = frozenset({"PUT", "BINPUT", "LONG_BINPUT"})
 
 
+_TUPLES = frozenset({"TUPLE", "TUPLE1", "TUPLE2", "TUPLE3", "FROZENSET"})
+"""What may be a key or a member, and lie in another: to hash a deep one takes for ever."""
+
+MOST_TUPLES = 24
+"""Of a pickle; the releases that are read here have none."""
+
+
 class _PlainUnpickler(pickle.Unpickler):
     """The second door: no opcode that gets here looks a class up, and none would find one."""
 
@@ -55,11 +62,14 @@ def load_plain(data: bytes) -> Any:
 def _check_opcodes(data: bytes) -> None:
     """ValueError for the first opcode that could do more than build plain data."""
     names = ("?", "?")  # the last two texts, which STACK_GLOBAL takes for module and name
-    puts = 0
+    puts = tuples = 0
     try:
         for opcode, argument, _ in pickletools.genops(data):
             if opcode.name not in _PLAIN:
                 raise _Refused(opcode.name, argument, names)
+            tuples += opcode.name in _TUPLES
+            if tuples > MOST_TUPLES:
+                raise ValueError(f"it holds more than {MOST_TUPLES} tuples, which may nest")
             if isinstance(argument, str):
                 names = (names[1], argument)
             elif opcode.name in _PUTS:

@@ -18,7 +18,7 @@ from vgen_eval.errors import BadSample, CardError, MissingData, Problem, Storage
 from vgen_eval.imaging import Image, decode_image
 from vgen_eval.types import Item, Sample
 
-from vgen_eval_plugins.counting.targets import CountTarget
+from vgen_eval_plugins.counting.targets import MOST, CountTarget
 from vgen_eval_plugins.datasets.release import Release
 
 __all__ = ["IMAGES", "INDEX", "Line", "PreparedCounts", "make_ids", "suffix_of", "write_atomic"]
@@ -62,8 +62,8 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """What cannot be of it, if anything."""
         if not re.fullmatch(r"[0-9a-f]{64}", self.sha256) or not self.suffix.isalnum():
             return f"'{self.image}' is no name of a prepared picture"
-        if self.count < 0:
-            return f"a count is 0 or more, not {self.count}"
+        if not 0 <= self.count <= MOST:
+            return f"a count is 0 to {MOST:,}, not {str(self.count)[:20]}"
         if self.points is None:
             return None
         if len(self.points) != self.count:

@@ -100,7 +100,25 @@ def _task(card: TaskCard, distribution: str, protocols: Sequence[str]) -> list[s
         default = "   (default)" if name == card.default_protocol else ""
         lines += ["", f"  {card.task}@{name}{default}"]
         lines += _protocol(resolve_protocol(card, name))
+        lines += _published(card.task, name)
     return [*lines, ""]
+
+
+def _published(task: str, protocol: str) -> list[str]:
+    """What papers print of the task under the protocol, and how far it compares."""
+    from vgen_eval.results.published import load_published
+
+    rows: list[tuple[str, Any]] = []
+    for table in load_published():
+        for row in table.rows:
+            if (row.task, row.protocol) != (task, protocol):
+                continue
+            for cell in row.cells:
+                values = ", ".join(f"{name} {value:g}" for name, value in cell.values.items())
+                rows.append((f"{table.paper}:{table.table}", f"{cell.label}: {values}"))
+            how = row.comparability.replace("_", " ")
+            rows.append(("", f"{how}{f': {row.reason}' if row.reason else ''}"))
+    return ["    published", *pairs(rows, indent="      ")] if rows else []
 
 
 def _protocol(card: ProtocolCard) -> list[str]:

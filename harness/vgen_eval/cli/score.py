@@ -41,6 +41,7 @@ USAGE = "vgen-eval score RUN, or score --task NAME --predictions PATH --model-na
 )
 @click.option(
     "--ablate",
+    multiple=True,
     metavar="KEY=a,b,..",
     help="Read the RUNs again under each value of a protocol, an option, a field.",
 )
@@ -64,7 +65,7 @@ def command(
     workers: int | None,
     as_json: bool,
     log_level: str,
-    ablate: str | None,
+    ablate: Sequence[str],
     metric: str | None,
     **given: Any,
 ) -> int:
@@ -80,12 +81,16 @@ def command(
     from vgen_eval.cli import logs, outcome, terminal
     from vgen_eval.cli.finding import find_run
 
-    if ablate is not None:
-        return _ablate(runs, ablate, metric, given, output, workers, as_json=as_json)
-    if metric is not None:
-        from vgen_eval.errors import UsageError
+    if ablate or metric is not None:
+        _check_ablation(runs, given, workers, is_asked=bool(ablate))
+        from vgen_eval.cli.ablate import ablate as compare_readings
 
-        raise UsageError("--metric goes with --ablate", cure=USAGE)
+        logs.setup(log_level, Path(output))
+        terminal.guard_stdout()
+        return compare_readings(
+            ablate, runs, metric=metric, data_root=given["data_root"], output=Path(output),
+            workers=workers, as_json=as_json,
+        )  # fmt: skip
     _check_words(runs, given, workers)
     logs.setup(log_level, Path(output))
     terminal.guard_stdout()
@@ -107,38 +112,20 @@ def command(
     return code
 
 
-def _ablate(
-    runs: Sequence[str], word: str, metric: str | None, given: dict[str, Any], output: str,
-    workers: int | None, *, as_json: bool,
-) -> int:  # fmt: skip
-    from vgen_eval.cli.ablate import ablate
-    from vgen_eval.cli.finding import find_run
-    from vgen_eval.cli.signals import Signals
-    from vgen_eval.engine.ablation import Stopped
-    from vgen_eval.engine.pipeline import Stop
+def _check_ablation(
+    runs: Sequence[str], given: dict[str, Any], workers: int | None, *, is_asked: bool
+) -> None:
+    """UsageError unless the words are those of an ablation."""
     from vgen_eval.errors import UsageError
-    from vgen_eval.plugins import Catalog
 
+    if not is_asked:
+        raise UsageError("--metric goes with --ablate", cure=USAGE)
+    if workers is not None and workers < 1:
+        raise UsageError(f"--workers: {workers} must be at least 1")
     extra = [n for n, value in given.items() if value not in (None, (), "") and n != "data_root"]
     if extra or not runs:
         what = f"--{extra[0].replace('_', '-')}" if extra else "--ablate"
-        raise UsageError(f"{what}: an ablation is of runs: score RUN... --ablate KEY=a,b")
-    stop = Stop()
-    signals = Signals(stop)
-    with signals:
-        try:
-            return ablate(
-                list(dict.fromkeys(find_run(name, Path(output)) for name in runs)),
-                Catalog.discover(),
-                word,
-                metric=metric,
-                data_root=given["data_root"],
-                workers=workers,
-                as_json=as_json,
-                stopped=stop.soft.is_set,
-            )
-        except Stopped:
-            return signals.exit_code or 1
+        raise UsageError(f"{what}: an ablation is of runs", cure="score RUN... --ablate KEY=a,b")
 
 
 def _check_words(runs: Sequence[str], given: dict[str, Any], workers: int | None) -> None:

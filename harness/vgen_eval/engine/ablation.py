@@ -1,25 +1,36 @@
 """What a choice of reading does to a run's numbers: kept answers scored again under others.
 
-No model is asked, and the runs stay as they are: what is found lives in memory alone.
+No model is asked, and the runs stay as they are: what is found lives in memory alone. Only the
+reading changes. What the model was shown and asked (pictures, prompt, choices, samples, seeds)
+stays the run's own, whatever another protocol would have asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import logging
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from vgen_eval import cards, jsonio
 from vgen_eval.answers import clean
+from vgen_eval.cards.records import ProtocolCard
+from vgen_eval.engine.ablation_keys import ALIASES, PROTOCOL, answer_place, resolve_key
 from vgen_eval.engine.calibration import calibrate
 from vgen_eval.engine.keeping import Keeper
+from vgen_eval.engine.models import HOME, LOCAL
 from vgen_eval.engine.plan import Job
 from vgen_eval.engine.request import prepare
 from vgen_eval.engine.rescore import reopen
 from vgen_eval.engine.scorer import score_attempt, unscored
+from vgen_eval.engine.tasks import SKIP, Task, open_task
 from vgen_eval.errors import (
+    BadSample,
     CardError,
     NotRunnable,
     NoValidTarget,
@@ -30,21 +41,14 @@ from vgen_eval.errors import (
 from vgen_eval.results.summarise import Summary
 from vgen_eval.results.table import AttemptTable
 from vgen_eval.store.run import RunStore
-from vgen_eval.types import Item, Status
+from vgen_eval.types import STATUS_GROUP, Item, Status
 
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog
 
-__all__ = ["ALIASES", "Reading", "Stopped", "read_variants", "resolve_key"]
+__all__ = ["ALIASES", "Reading", "Stopped", "read_variants", "resolve_key", "show_value"]
 
-ALIASES: Mapping[str, str] = {"binariser": "method"}
-"""Other words for options."""
-
-PROTOCOL = "protocol"
-OWN_FIELDS = ("reencode", "background", "decoder", "encoder")
-"""Fields of an answer that a short name may mean, when no component has such an option."""
-
-PROTOCOL_FIELDS = ("failure_value", "failure_options", "calibration")
+log = logging.getLogger(__name__)
 
 
 class Stopped(Exception):
@@ -57,89 +61,65 @@ class Reading(msgspec.Struct, frozen=True):
     path: Path
     job: Job
     summary: Summary
+    is_own: bool
+    """Is it how the run itself is scored?"""
+    dropped: tuple[str, ...] = ()
+    """Options of the protocol that the component put in the place of another does not have."""
+    faults: Mapping[str, int] = {}
+    """Why attempts have no score -> how many."""
+
+
+class _Variant(msgspec.Struct, frozen=True):
+    """A reading that was opened and not yet made."""
+
+    path: Path
+    job: Job
+    is_own: bool
+    dropped: tuple[str, ...]
+
+
+def show_value(value: Any) -> str:
+    """A value as `--ablate` takes it."""
+    return value if isinstance(value, str) else jsonio.dumps(value).decode()
 
 
 def read_variants(
     paths: Sequence[Path], catalog: Catalog, *, key: str, values: Sequence[Any],
-    data_root: str | None = None, workers: int | None = None, stopped: Any = None,
+    metric: str | None = None, data_root: str | None = None, workers: int | None = None,
+    stopped: Callable[[], bool] | None = None, told: Callable[[str], None] | None = None,
 ) -> list[list[Reading]]:  # fmt: skip
-    """Of each run, its readings under each value.
+    """Of each run, its readings under each value; `told` hears what is read now.
 
-    All variants are opened before anything is scored: UsageError and CardError for a key or a value
+    All variants are opened before anything is scored: UsageError for a key, a value or a `metric`
     that a run's protocol does not take, NotRunnable where answers were not kept.
     """
-    jobs: list[list[tuple[Path, Job]]] = []
+    variants: list[list[_Variant]] = []
     for path in paths:
         base = reopen(path, catalog, data_root=data_root)
         _check_kept(base, RunStore(path))
-        full = resolve_key(key, base)
-        jobs.append(
-            [(path, _vary(path, catalog, base, full, value, data_root)) for value in values]
-        )
-    return [
-        [_read(path, job, workers=workers, stopped=stopped) for path, job in row] for row in jobs
-    ]
+        _check_metric(base, metric if key != PROTOCOL else None)
+        full = resolve_key(key, base, metric=metric)
+        row = [_vary(path, catalog, base, (key, full), value, data_root) for value in values]
+        for variant in row:
+            _check_metric(variant.job, metric)
+        variants.append(row)
+    readings: list[list[Reading]] = []
+    for row in variants:
+        readings.append([])
+        for variant, value in zip(row, values, strict=True):
+            if told is not None:
+                told(f"{variant.job.model.name} {variant.job.task.ref.label}: {show_value(value)}")
+            readings[-1].append(_read(variant, workers=workers, stopped=stopped))
+    return readings
 
 
-def _vary(
-    path: Path, catalog: Catalog, base: Job, key: str, value: Any, data_root: str | None
-) -> Job:
-    if key == PROTOCOL:
-        known = base.task.ref.card.protocols
-        if value not in known:
-            raise UsageError(
-                f"{base.task.ref.name} has no protocol '{value}'.{nearest(str(value), known)}"
-            )
-        return reopen(path, catalog, data_root=data_root, protocol=value)
-    try:
-        return reopen(path, catalog, data_root=data_root, overrides={key: value})
-    except CardError as exc:
-        raise UsageError(f"{key}={value}: {exc.problems[0].message}") from exc
-
-
-def resolve_key(key: str, job: Job) -> str:
-    """The dotted path below the protocol that a key means for a run; `protocol` for itself.
-
-    A short name is that of an option of the run's decoder or of its metrics, the one that reports
-    the primary first, or a field of the answer or the protocol. UsageError for any other.
-    """
-    if key == PROTOCOL:
-        return key
-    if key.startswith(f"{PROTOCOL}."):
-        return key.removeprefix(f"{PROTOCOL}.")
-    word = ALIASES.get(key, key)
-    protocol, answer = job.task.protocol, job.codec.answer
-    place = next(at for at, a in enumerate(protocol.answers) if a.form == answer.form)
-    found = []
-    known = set(OWN_FIELDS) | set(PROTOCOL_FIELDS) | {PROTOCOL, *ALIASES}
-    fields = job.codec.decoder.Options.__struct_fields__
-    known |= set(fields)
-    if word in fields:
-        found.append(f"answers.{place}.options.{word}")
-    metrics = [
-        (at, named.metric.Options.__struct_fields__, job.task.primary in named.values)
-        for at, named in enumerate(job.task.metrics)
-    ]
-    for _, names, _ in metrics:
-        known |= set(names)
-    takers = [(at, ranks) for at, names, ranks in metrics if word in names]
-    ranking = [at for at, ranks in takers if ranks] or [at for at, _ in takers]
-    found += [f"metrics.{at}.options.{word}" for at in ranking[:1]]
-    if not found and word in OWN_FIELDS:
-        found.append(f"answers.{place}.{word}")
-    if not found and word in PROTOCOL_FIELDS:
-        found.append(word)
-    if len(found) == 1:
-        return found[0]
-    if found:
+def _check_metric(job: Job, metric: str | None) -> None:
+    known = [value.name for named in job.task.metrics for value in named.values]
+    if metric is not None and metric not in known:
         raise UsageError(
-            f"'{key}' is an option of the decoder and of a metric of {job.task.ref.label}",
-            cure=f"name one: {', '.join(f'{PROTOCOL}.{path}' for path in found)}",
+            f"{job.task.ref.label} reports no '{metric}'.{nearest(metric, known)}",
+            cure=f"it reports: {', '.join(known)}",
         )
-    raise UsageError(
-        f"nothing in {job.task.ref.label} is called '{key}'.{nearest(word, known)}",
-        cure="an option of its decoder or metrics, or a full key: protocol.metrics.0.options.NAME",
-    )
 
 
 def _check_kept(job: Job, store: RunStore) -> None:
@@ -154,24 +134,148 @@ def _check_kept(job: Job, store: RunStore) -> None:
         )
 
 
-def _read(path: Path, job: Job, *, workers: int | None, stopped: Any) -> Reading:
-    store = RunStore(path)
-    job = calibrate(job, store, keep=False)
+# --- the same run under another reading
+
+
+def _vary(
+    path: Path, catalog: Catalog, base: Job, keys: tuple[str, str], value: Any,
+    data_root: str | None,
+) -> _Variant:  # fmt: skip
+    """The run under one value; `keys`: as it was given, and the path that it means."""
+    key, full = keys
+    name = base.task.ref.protocol
+    dropped: tuple[str, ...] = ()
+    try:
+        if full == PROTOCOL:
+            name = str(value)
+            protocol = _other_protocol(base, name)
+        else:
+            protocol = cards.override(base.task.protocol, {full: value})
+            protocol, dropped = _without_strange_options(protocol, full, base, catalog)
+        job = _under(base, name, protocol, catalog, data_root)
+    except CardError as exc:
+        problem = exc.problems[0]
+        where = f"{problem.path}: " if problem.path else ""
+        raise UsageError(f"{key}={show_value(value)}: {where}{problem.message}") from exc
+    except UsageError as exc:
+        raise UsageError(f"{key}={show_value(value)}: {exc.what}", cure=exc.cure) from exc
+    return _Variant(path, job, job.score_digest == base.score_digest, dropped)
+
+
+def _other_protocol(base: Job, name: str) -> ProtocolCard:
+    """Another protocol of the task, about answers to what the run asked."""
+    own, form = base.task.protocol, base.codec.answer.form
+    if name == base.task.ref.protocol:
+        return own  # what --set changed of it included
+    card = base.task.ref.card
+    other = cards.protocol(card, name)
+    if form not in [answer.form for answer in other.answers]:
+        takers = [
+            known
+            for known in card.protocols
+            if form in [answer.form for answer in cards.protocol(card, known).answers]
+        ]
+        raise UsageError(
+            f"it takes no {form}, which the run's answers are", cure=f"{', '.join(takers)} do"
+        )
+    choices = base.codec.answer.choices
+    answers = [msgspec.structs.replace(answer, choices=choices) for answer in other.answers]
+    return msgspec.structs.replace(
+        other,
+        answers=tuple(answers),
+        input=own.input,
+        seed=own.seed,
+        sampling=own.sampling,
+        attempts=own.attempts,
+    )
+
+
+def _home(job: Job) -> str:
+    distribution = job.task.ref.distribution
+    return HOME if distribution == LOCAL else distribution
+
+
+def _without_strange_options(
+    protocol: ProtocolCard, path: str, base: Job, catalog: Catalog
+) -> tuple[ProtocolCard, tuple[str, ...]]:
+    """A component that takes another's place takes those of its options that it knows."""
+    place = answer_place(base)
+    answer = protocol.answers[place]
+    if path == f"answers.{place}.decoder":
+        where, options = f"answers.{place}.options", answer.options
+        name = answer.decoder or answer.form
+    elif path == "failure_value" and protocol.failure_value != SKIP:
+        where, options = "failure_options", protocol.failure_options
+        name = protocol.failure_value
+    else:
+        return protocol, ()
+    known = catalog.component("decoder", name, home=_home(base)).obj.Options.__struct_fields__
+    kept = {option: value for option, value in options.items() if option in known}
+    dropped = tuple(option for option in options if option not in kept)
+    return cards.override(protocol, {where: kept}), dropped
+
+
+def _under(
+    base: Job, name: str, protocol: ProtocolCard, catalog: Catalog, data_root: str | None
+) -> Job:
+    """The run's job under another protocol; CardError and UsageError where it cannot be."""
+    card = base.task.ref.card
+    named = {**card.protocols, name: msgspec.structs.replace(protocol, extends=None)}
+    ref = msgspec.structs.replace(
+        base.task.ref, card=msgspec.structs.replace(card, protocols=named), protocol=name
+    )
+    if protocol.data == base.task.protocol.data:
+        reader = catalog.component("dataset", card.dataset.reader, home=_home(base))
+        task = Task(ref, protocol, base.task.dataset, base.task.items, catalog, reader)
+    else:
+        task = open_task(ref, catalog, overrides={}, data_root=data_root, partial=True)
+    known = {item.id: item for item in task.items}
+    gone = [item.id for item in base.items if item.id not in known]
+    if gone:
+        raise UsageError(f"sample '{gone[0]}' is not in its part of the data")
+    form = base.codec.answer.form
+    codec = task.codec(next(answer for answer in protocol.answers if answer.form == form))
+    # nothing is asked: no prompt is filled, and no truth is encoded for a ceiling
+    asks_nothing = msgspec.structs.replace(base.model.card, role="model")
+    return msgspec.structs.replace(
+        base,
+        task=task,
+        codec=codec,
+        model=msgspec.structs.replace(base.model, card=asks_nothing),
+        prompt="",
+        items=tuple(known[item.id] for item in base.items),
+    )
+
+
+# --- scoring
+
+
+def _read(variant: _Variant, *, workers: int | None, stopped: Callable[[], bool] | None) -> Reading:
+    store = RunStore(variant.path)
+    job = calibrate(variant.job, store, keep=False)
     lines: dict[str, list[Mapping[str, Any]]] = {}
     for line in store.predictions(job.rows()):
         lines.setdefault(line["sample"], []).append(line)
     keeper = Keeper(job, store, None, keep="all")
     table = AttemptTable(job.task.metrics, job.rows())
+    faults: Counter[str] = Counter()
 
     def score(item: Item) -> list[dict[str, Any]]:
         if stopped is not None and stopped():
             raise Stopped
         return list(_score(job, keeper, item, lines.get(item.id, ())))
 
-    with ThreadPoolExecutor(workers or 2) as pool:
+    with ThreadPoolExecutor(workers or min(4, os.cpu_count() or 1)) as pool:
         for records in pool.map(score, job.items):
             table.fill(records)
-    return Reading(path, job, Summary(job, table))
+            faults.update(
+                record.get("reason", record["status"])
+                for record in records
+                if STATUS_GROUP[record["status"]] in ("infrastructure", "data_fault")
+            )
+    return Reading(
+        variant.path, job, Summary(job, table), variant.is_own, variant.dropped, dict(faults)
+    )
 
 
 def _score(
@@ -180,10 +284,16 @@ def _score(
     if not lines:
         return
     try:
-        prepared = prepare(job, job.task.dataset.load(item))
+        sample = job.task.dataset.load(item)
+        if sample.id != item.id:
+            raise BadSample(f"the reader gave sample '{sample.id}' for '{item.id}'")
+        prepared = prepare(job, sample)
     except NotRunnable:
-        raise
-    except (VgenEvalError, ValueError, OSError) as exc:
+        raise  # a library or the data is missing: no fault of this sample
+    # readers are anyone's code: what they raise spoils their sample alone
+    except (Exception, SystemExit) as exc:
+        if not isinstance(exc, VgenEvalError):
+            log.warning("%s: loading failed", item.id, exc_info=True)
         status: Status = "no_valid_target" if isinstance(exc, NoValidTarget) else "bad_sample"
         for line in lines:
             yield unscored(line, job.codec, status, clean(str(exc)))

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from vgen_eval.engine.ablation import Reading
+from vgen_eval.engine.models import HOME, LOCAL
 from vgen_eval.errors import BrokenPlugin
 from vgen_eval.loading import describe
 from vgen_eval.results.comparing import compare, rank_moves, ranks
@@ -124,7 +125,7 @@ def _describe_reading(base: Reading, reading: Reading, metric: str | None) -> di
 def _labels(runs: Sequence[dict[str, Any]]) -> list[str]:
     """What tells each run from the others: its model, and more where models stand twice."""
     more: list[Callable[[dict[str, Any]], Any]] = [
-        lambda run: run["model"].removeprefix("vgen-eval:"),
+        lambda run: run["model"].removeprefix(f"{HOME}:").removeprefix(f"{LOCAL}:"),
         lambda run: run["answer"],
         lambda run: run["prompt"],
         lambda run: run["run"].rpartition("/")[2],

@@ -55,9 +55,7 @@ def compare(base: Summary, base_value: Value, other: Summary, value: Value) -> D
     samples = np.arange(len(base.job.items), dtype=np.int64)
     rows = base.rows(samples, range(base.job.attempts))
     number, _, scored = other.average(value, rows, other.scored, with_interval=False)
-    both: NDArray[np.bool_] = np.logical_and(
-        _has_number(base, base_value, rows), _has_number(other, value, rows)
-    )
+    both = np.logical_and(_has_number(base, base_value, rows), _has_number(other, value, rows))
     found = Difference(
         value=number,
         difference=None,
@@ -80,10 +78,11 @@ def compare(base: Summary, base_value: Value, other: Summary, value: Value) -> D
 
 
 def _has_number(summary: Summary, value: Value, rows: Ints) -> NDArray[np.bool_]:
-    usable = summary.scored[rows]
+    """Of each sample: has it an attempt that the value can be made of?"""
+    usable: NDArray[np.bool_] = summary.scored[rows]
     if value.aggregation == "mean":
         usable = np.logical_and(usable, np.isfinite(summary.table.values[value.of][rows]))
-    found: NDArray[np.bool_] = usable.any(axis=1)
+    found: NDArray[np.bool_] = np.any(usable, axis=1)
     return found
 
 

@@ -53,18 +53,8 @@ def _recorded_model(record: Mapping[str, Any], card: ModelCard) -> Model:
     )
 
 
-def reopen(
-    path: Path,
-    catalog: Catalog,
-    *,
-    data_root: str | None = None,
-    protocol: str | None = None,
-    overrides: Mapping[str, Any] | None = None,
-) -> Job:
-    """The job of a run, from its run.json: same samples, same protocol, today's components.
-
-    `protocol`: another one of its task; `overrides`: further ones of the protocol.
-    """
+def reopen(path: Path, catalog: Catalog, *, data_root: str | None = None) -> Job:
+    """The job of a run, from its run.json: same samples, same protocol, today's components."""
     record = RunStore(path).record
     if record.get("schema", RUN_SCHEMA) != RUN_SCHEMA:
         raise NotRunnable(
@@ -75,18 +65,18 @@ def reopen(
         task_card = msgspec.convert(record["cards"]["task"], TaskCard)
         model_card = msgspec.convert(record["cards"]["model"], ModelCard)
         distribution = record["identity"]["task"]["task"].partition(":")[0]
-        name = protocol or record["task"].rpartition("@")[2]
+        protocol = record["task"].rpartition("@")[2]
         ref = TaskRef(
             name=task_card.task,
             distribution=distribution,
             card=task_card,
             card_digest=cards.card_digest(task_card),
             folder=_card_folder(record, distribution, task_card.task, catalog),
-            protocol=name,
+            protocol=protocol,
             exact=True,
         )
         model = _recorded_model(record, model_card)
-        asked = {
+        overrides = {
             key.removeprefix("protocol."): value
             for key, value in record["settings"]["set"].items()
             if key.startswith("protocol.")
@@ -94,8 +84,7 @@ def reopen(
         root = data_root or record["settings"]["data_root"]
     except (KeyError, TypeError, ValueError) as exc:
         raise NotRunnable(f"{path}/run.json: damaged or of another version: {exc}") from exc
-    asked |= overrides or {}
-    task = open_task(ref, catalog, overrides=asked, data_root=root, partial=True)
+    task = open_task(ref, catalog, overrides=overrides, data_root=root, partial=True)
     try:
         codec = task.codec(pair(task.protocol, model_card, form=record["answer"]))
     except Unpaired as exc:

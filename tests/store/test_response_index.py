@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from vgen_eval.answers import pack
-from vgen_eval.store.index import ResponseIndex
+from vgen_eval.store.index import ResponseIndex, Row
 from vgen_eval.store.run import RunStore
 
 
@@ -125,8 +127,11 @@ def test_a_row_that_points_beside_its_line_is_a_miss(
 
 WRITE = """
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from vgen_eval.store.index import ResponseIndex
+print("ready", flush=True)
+sys.stdin.read()
 index = ResponseIndex(Path(sys.argv[1]))
 for n in range(600):
     index.add(f"{sys.argv[2]}-{n}", run="runs/x", line=n, sha256="0")
@@ -134,16 +139,51 @@ index.close()
 """
 
 
-def test_two_processes_write_one_index(tmp_path: Path) -> None:
+def test_processes_that_start_at_one_moment_write_one_index(tmp_path: Path) -> None:
+    write_run(tmp_path, "m/t/1", ["q1", "q2"])
     children = [
-        subprocess.Popen([sys.executable, "-W", "error", "-c", WRITE, str(tmp_path), name])
-        for name in ("a", "b")
+        subprocess.Popen(
+            [sys.executable, "-W", "error", "-c", WRITE, str(tmp_path), name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for name in "abcd"
     ]
-    assert [process.wait(60) for process in children] == [0, 0]
-    with sqlite3.connect(tmp_path / "responses.sqlite") as db:
-        (count,) = db.execute("SELECT count(*) FROM responses").fetchone()
-    db.close()
-    assert count == 1200
+    for process in children:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in children:  # the end of its input is the word to go
+        assert process.stdin is not None
+        process.stdin.close()
+        process.stdin = None
+    said = [process.communicate(timeout=60)[1] for process in children]
+    assert [(process.returncode, text) for process, text in zip(children, said, strict=True)] == [
+        (0, "") for _ in children
+    ]
+    with contextlib.closing(sqlite3.connect(tmp_path / "responses.sqlite")) as db:
+        assert db.execute("SELECT count(*) FROM responses").fetchone() == (2402,)
+
+
+def test_an_index_that_was_killed_while_it_was_made_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_run(tmp_path, "m/t/1", ["q1", "q2"])
+    rows = ResponseIndex._rows_of_runs
+
+    def killed(self: ResponseIndex) -> Iterator[Row]:
+        yield next(iter(rows(self)))
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ResponseIndex, "_rows_of_runs", killed)
+        with pytest.raises(KeyboardInterrupt):
+            ResponseIndex(tmp_path)
+    assert (tmp_path / "responses.sqlite").exists()
+    index = ResponseIndex(tmp_path)
+    assert answer_for(index, "q2") == b"film of q2"
+    index.close()
 
 
 def test_a_folder_that_cannot_be_written_only_costs_the_reuse(

@@ -28,6 +28,10 @@ GROUP = 256
 """Answers after which the index is written; a kill leaves at most these unknown to other runs."""
 INTERVAL_S = 1.0
 """Seconds after which it is written all the same, when an answer comes."""
+WAIT_S = 30.0
+"""Seconds to wait for another process that writes the index, or makes it of many runs."""
+LAYOUT = 1
+"""Of the table, kept as SQLite's user_version; a file of another layout is made again."""
 Row = tuple[str, str, int, str]
 
 
@@ -45,34 +49,39 @@ class ResponseIndex:
     def _open(self) -> sqlite3.Connection | None:
         try:
             self.results.mkdir(parents=True, exist_ok=True)
-            fresh = not self.path.exists()
-            db = sqlite3.connect(self.path, timeout=10, check_same_thread=False)
             try:
-                return self._prepare(db, fresh=fresh)
+                return self._connect()
             except sqlite3.OperationalError:  # locked, full, read-only: nothing is wrong with it
-                db.close()
                 raise
             except sqlite3.DatabaseError as exc:
                 log.warning("%s is damaged (%s): made again from the runs", self.path, exc)
-                db.close()
                 self.path.unlink()
-                db = sqlite3.connect(self.path, timeout=10, check_same_thread=False)
-                return self._prepare(db, fresh=True)
+                return self._connect()
         except (sqlite3.Error, OSError) as exc:
             log.warning("no response index: %s", exc)
             return None
 
-    def _prepare(self, db: sqlite3.Connection, *, fresh: bool) -> sqlite3.Connection:
-        db.execute("PRAGMA journal_mode=WAL")
-        db.execute("PRAGMA synchronous=OFF")  # it can be made again
-        db.execute(
-            "CREATE TABLE IF NOT EXISTS responses "
-            "(request TEXT PRIMARY KEY, run TEXT, line INTEGER, sha256 TEXT) WITHOUT ROWID"
-        )
-        db.execute("SELECT request FROM responses LIMIT 1").fetchall()
-        if fresh:
-            with db:
-                db.executemany(_INSERT, self._rows_of_runs())
+    def _connect(self) -> sqlite3.Connection:
+        """The index, whole: made from the runs by whoever comes first, in one transaction.
+
+        A rollback journal and no WAL: a switch to WAL does not wait for another process that
+        opens the same new file, and WAL does not work on a network file system.
+        """
+        db = sqlite3.connect(self.path, timeout=WAIT_S, check_same_thread=False)
+        try:
+            db.execute("PRAGMA synchronous=OFF")  # it can be made again
+            if db.execute("PRAGMA user_version").fetchone() != (LAYOUT,):
+                with db:
+                    db.execute("BEGIN IMMEDIATE")
+                    if db.execute("PRAGMA user_version").fetchone() != (LAYOUT,):
+                        db.execute("DROP TABLE IF EXISTS responses")
+                        db.execute(_TABLE)
+                        db.executemany(_INSERT, self._rows_of_runs())
+                        db.execute(f"PRAGMA user_version={LAYOUT}")
+            db.execute("SELECT request FROM responses LIMIT 1").fetchall()
+        except BaseException:
+            db.close()
+            raise
         return db
 
     def _rows_of_runs(self) -> Iterable[Row]:
@@ -147,4 +156,8 @@ class ResponseIndex:
                 self._db = None
 
 
+_TABLE = (
+    "CREATE TABLE responses "
+    "(request TEXT PRIMARY KEY, run TEXT, line INTEGER, sha256 TEXT) WITHOUT ROWID"
+)
 _INSERT = "INSERT OR REPLACE INTO responses VALUES (?, ?, ?, ?)"

@@ -98,7 +98,7 @@ def test_no_label_is_opened_by_the_index(tmp_path: Path) -> None:
 
 
 def test_what_is_missing_is_named_with_its_cure(tmp_path: Path) -> None:
-    with pytest.raises(MissingData, match="no list in"):
+    with pytest.raises(MissingData, match=r"DRAM_processed/test holds no <list>\.txt"):
         reader(tmp_path).prepare(quiet)
     with pytest.raises(MissingData, match=r"no file 'DRAM_processed/test/dram\.txt'"):
         reader(tmp_path).index()

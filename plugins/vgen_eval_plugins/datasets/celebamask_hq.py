@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import random
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from vgen_eval.errors import BadSample, MissingData, Problem, Undecodable
-from vgen_eval.imaging import Image, decode_image, decode_labels, decode_mask, resize
+from vgen_eval.errors import BadSample, MissingData, Problem
+from vgen_eval.imaging import decode_labels, decode_mask, resize
 from vgen_eval.types import Item, Sample
 
-from vgen_eval_plugins.datasets.release import Release
+from vgen_eval_plugins.datasets.draw import Draw
+from vgen_eval_plugins.datasets.release import WHERE
+from vgen_eval_plugins.datasets.release_reader import Entry, ReleaseReader, make_sample, size_of
 from vgen_eval_plugins.semantic.labels import LabelMap, present_fields
 
 __all__ = ["CLASSES", "PARTS", "CelebAMaskHQ", "merge_parts"]
@@ -43,13 +42,6 @@ PART_SIDE = 512
 MOST_LIST = 1 << 20
 
 
-class Draw(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A seeded subset of the sorted pictures, as `random.sample` takes it."""
-
-    seed: int
-    count: Annotated[int, msgspec.Meta(ge=1)]
-
-
 def merge_parts(parts: Sequence[tuple[str, NDArray[np.bool_]]], size: int) -> NDArray[np.int32]:
     """Labels (size, size) of part masks: a later part of `PARTS` lies over an earlier one.
 
@@ -62,12 +54,12 @@ def merge_parts(parts: Sequence[tuple[str, NDArray[np.bool_]]], size: int) -> ND
         if mask is None:
             continue
         if mask.shape != labels.shape:
-            raise ValueError(f"{part} is {mask.shape[1]}x{mask.shape[0]}, not {size}x{size}")
+            raise ValueError(f"{part} is {size_of(mask)}, not {size}x{size}")
         labels[mask] = label
     return labels
 
 
-class CelebAMaskHQ:
+class CelebAMaskHQ(ReleaseReader[Entry]):
     """Photos of 1024 x 1024 with part masks of 512 x 512, or an export of both.
 
     - official: `CelebA-HQ-img/N.jpg`, `CelebAMask-HQ-mask-anno/{N // 2000}/NNNNN_PART.png`; a
@@ -78,7 +70,7 @@ class CelebAMaskHQ:
     Photo and labels are brought to `score_size`, labels by the nearest pixel.
     """
 
-    version: ClassVar[int] = 1
+    title = "CelebAMask-HQ"
 
     class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         """Which faces, at which size."""
@@ -98,73 +90,56 @@ class CelebAMaskHQ:
             ),
         ] = IDS
 
-    def __init__(self, options: Options, *, root: Path | None, folder: Path) -> None:  # noqa: ARG002
-        self.options = options
-        self._release = Release(root, title="CelebAMask-HQ")
+    options: Options
 
-    def index(self) -> Sequence[Item]:
+    def find_entries(self) -> Iterator[Entry]:
         """The list of ids if it is there, else the official numbers, all or drawn."""
-        return [Item(id=name, group=name) for name in self._names]
+        return (Entry(Item(id=name, group=name)) for name in self._names)
 
-    def load(self, item: Item) -> Sample:
-        """The photo and its labels; BadSample, naming the file, when one is faulty."""
-        if item.id not in self._known:
-            raise BadSample(f"{self._release.root}: no sample '{item.id}'")
-        side = self.options.score_size
+    def read_entry(self, entry: Entry) -> Sample:
+        """The photo and its labels."""
+        name, side = entry.item.id, self.options.score_size
+        file = self._picture(name)
+        picture = self._release.picture(file)
         try:
-            file = self._picture(item.id)
-            picture = decode_image(self._release.read(file), what=file)
-            labels = self._labels(item.id)
-        except (Undecodable, ValueError) as exc:
-            raise BadSample(
-                f"{self._release.root}: {item.id}: {getattr(exc, 'what', exc)}"
-            ) from exc
+            labels = self._labels(name)
+        except ValueError as exc:
+            raise BadSample(f"{self._release.root}: {name}: {exc}") from exc
         if picture.shape[0] != picture.shape[1]:
-            raise BadSample(f"{file} is {picture.shape[1]}x{picture.shape[0]}, no square")
+            raise BadSample(f"{file} is {size_of(picture)}, no square")
         target = LabelMap(resize(labels, height=side, width=side, kind="labels"), CLASSES)
         # grown by whole pixels, so that the protocol's own size gets the picture back as it was
         kind: Literal["labels", "photo"] = "labels" if picture.shape[0] < side else "photo"
-        return Sample(
-            id=item.id,
-            group=item.group,
-            images=(Image(resize(picture, height=side, width=side, kind=kind)),),
-            target=target,
-            fields=present_fields(target),
-        )
+        photo = resize(picture, height=side, width=side, kind=kind)
+        return make_sample(entry.item, photo, target, fields=present_fields(target))
+
+    def files_of(self, entry: Entry) -> list[str]:
+        """Picture and mask; of the official files the picture alone: any part may be absent."""
+        name = entry.item.id
+        masks = [self._export_mask(name)] if self._is_export else []
+        return [self._picture(name), *masks]
 
     def look(self, items: Sequence[Item]) -> list[Problem]:
         """Files of these samples that are missing or empty; a part may be absent, all may not."""
-        if self._is_export:
-            files = {i.id: (self._picture(i.id), self._export_mask(i.id)) for i in items}
-            return self._release.look(files)
-        problems = self._release.look({item.id: (self._picture(item.id),) for item in items})
-        for item in items:
+        problems = super().look(items)
+        for item in () if self._is_export else items:
             if not any(self._release.has(name) for name in self._part_files(item.id).values()):
                 folder = str(self._release.root / "CelebAMask-HQ-mask-anno")
                 problems.append(Problem("no part file", file=folder, path=item.id))
         return problems
 
-    def verify(self, items: Sequence[Item]) -> list[Problem]:
-        """Every fault that loading these samples shows."""
-        return self._release.verify(items, self.load)
-
-    def fingerprint(self) -> str:
-        """sha256 over the ids and what marks the masks, of evenly spaced samples."""
+    def mark_truth(self) -> str:
+        """What marks the masks of evenly spaced samples."""
         some = self._names[:: max(1, len(self._names) // 500)]
         if self._is_export:
-            masks = [self._export_mask(name) for name in some]
-        else:
-            masks = [file for name in some for file in self._part_files(name).values()]
-        told = "\n".join([*self._names, self._release.fingerprint(masks)])
-        return hashlib.sha256(told.encode()).hexdigest()
+            return self._release.fingerprint(self._export_mask(name) for name in some)
+        return self._release.fingerprint(
+            file for name in some for file in self._part_files(name).values()
+        )
 
     @cached_property
     def _is_export(self) -> bool:
         return HEX.fullmatch(self._names[0]) is not None
-
-    @cached_property
-    def _known(self) -> frozenset[str]:
-        return frozenset(self._names)
 
     @cached_property
     def _names(self) -> list[str]:
@@ -174,12 +149,11 @@ class CelebAMaskHQ:
             raise MissingData(
                 f"CelebAMask-HQ: {self._release.root} holds neither CelebA-HQ-img nor "
                 f"{self.options.ids}",
-                cure="vgen-eval data list says where the files come from and how they lie",
+                cure=WHERE,
             )
         numbers: Sequence[int] = range(PICTURES)
         if self.options.draw is not None:
-            draw = self.options.draw
-            numbers = sorted(random.Random(draw.seed).sample(range(PICTURES), draw.count))
+            numbers = self.options.draw.take(numbers)
         return [str(number) for number in numbers]
 
     def _read_list(self) -> list[str]:
@@ -195,7 +169,10 @@ class CelebAMaskHQ:
                 f"CelebAMask-HQ: {self.options.ids} is no list of 32 hex digits each, nor of "
                 "official numbers"
             )
-        return [str(int(name)) for name in told] if numbers else told
+        told = [str(int(name)) for name in told] if numbers else told
+        if len(set(told)) < len(told):
+            raise MissingData(f"CelebAMask-HQ: {self.options.ids} names a picture twice")
+        return told
 
     def _picture(self, name: str) -> str:
         return f"images/{name}.jpg" if self._is_export else f"CelebA-HQ-img/{name}.jpg"
@@ -212,17 +189,15 @@ class CelebAMaskHQ:
     def _labels(self, name: str) -> NDArray[np.int32]:
         if self._is_export:
             file = self._export_mask(name)
-            labels = decode_labels(self._release.read(file), what=file)
+            labels = self._release.decode(file, decode_labels)
             side = int(file.removeprefix("masks-").partition("/")[0])
             if labels.shape != (side, side):
-                raise ValueError(
-                    f"{file} is {labels.shape[1]}x{labels.shape[0]}, not {side}x{side}"
-                )
+                raise ValueError(f"{file} is {size_of(labels)}, not {side}x{side}")
             if labels.max(initial=0) >= len(CLASSES):
                 raise ValueError(f"{file}: label {labels.max()} of {len(CLASSES)} classes")
             return labels
         masks = [
-            (part, decode_mask(self._release.read(file), what=file))
+            (part, self._release.decode(file, decode_mask))
             for part, file in self._part_files(name).items()
             if self._release.has(file)
         ]

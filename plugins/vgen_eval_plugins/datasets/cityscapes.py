@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import msgspec
 import numpy as np
-from vgen_eval.errors import BadSample, MissingData, Problem, Undecodable
-from vgen_eval.imaging import Image, decode_image, decode_labels
+from vgen_eval.errors import BadSample
+from vgen_eval.imaging import decode_labels
 from vgen_eval.types import Item, Sample
 
-from vgen_eval_plugins.datasets.release import Release
+from vgen_eval_plugins.datasets.release_reader import Entry, ReleaseReader, check_size, make_sample
 from vgen_eval_plugins.semantic.labels import OPEN, LabelMap, present_fields
 
 __all__ = ["CATEGORIES", "CLASSES", "Cityscapes"]
@@ -41,13 +39,13 @@ IDS = 34
 """Ids in the files run from 0 to 33; -1 (licence plate) is 255 there."""
 
 
-class Cityscapes:
+class Cityscapes(ReleaseReader[Entry]):
     """`leftImg8bit/SPLIT/CITY/*_leftImg8bit.png` and `gtFine/SPLIT/CITY/*_gtFine_labelIds.png`.
 
     Files hold label ids; what is none of the 19 classes is ignored, in the categories too.
     """
 
-    version: ClassVar[int] = 1
+    title = "Cityscapes"
 
     class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         """Which classes, of which pictures."""
@@ -60,9 +58,10 @@ class Cityscapes:
             Literal["val", "train"], msgspec.Meta(description="Folder of the pictures.")
         ] = "val"
 
-    def __init__(self, options: Options, *, root: Path | None, folder: Path) -> None:  # noqa: ARG002
-        self.options = options
-        self._release = Release(root, title="Cityscapes")
+    options: Options
+
+    def __init__(self, options: Options, *, root: Path | None, folder: Path) -> None:
+        super().__init__(options, root=root, folder=folder)
         names = tuple(CLASSES) if options.scheme == "classes" else tuple(CATEGORIES)
         self._names = names
         self._table = np.full(256, OPEN, np.int32)
@@ -70,25 +69,25 @@ class Cityscapes:
             group = next(g for g, members in CATEGORIES.items() if name in members)
             self._table[number] = names.index(name if options.scheme == "classes" else group)
 
-    def index(self) -> Sequence[Item]:
+    def find_entries(self) -> Iterator[Entry]:
         """Every picture of the split, by city and frame; MissingData when there is none."""
-        return list(self._items.values())
-
-    def load(self, item: Item) -> Sample:
-        """The picture and its labels; BadSample, naming the file, when one is faulty."""
-        if item.id not in self._items:
-            raise BadSample(f"{self._release.root}: no sample '{item.id}'")
-        picture_file, label_file = self._files(item)
-        try:
-            picture = decode_image(self._release.read(picture_file), what=picture_file)
-            ids = decode_labels(self._release.read(label_file), what=label_file)
-        except Undecodable as exc:
-            raise BadSample(f"{self._release.root}: {exc.what}") from exc
-        if ids.shape != picture.shape[:2]:
-            raise BadSample(
-                f"{label_file} is {ids.shape[1]}x{ids.shape[0]}, the picture "
-                f"{picture.shape[1]}x{picture.shape[0]}"
+        split = self.options.split
+        for path in self._release.scan(
+            f"leftImg8bit/{split}", "*/*_leftImg8bit.png", told="CITY/*_leftImg8bit.png"
+        ):
+            name, city = path.name.removesuffix("_leftImg8bit.png"), path.parent.name
+            place = f"{split}/{city}/{name}"
+            yield Entry(
+                Item(id=name, group=name, tags={"city": city}),
+                (f"leftImg8bit/{place}_leftImg8bit.png", f"gtFine/{place}_gtFine_labelIds.png"),
             )
+
+    def read_entry(self, entry: Entry) -> Sample:
+        """The picture and its labels."""
+        picture_file, label_file = entry.files
+        picture = self._release.picture(picture_file)
+        ids = self._release.decode(label_file, decode_labels)
+        check_size(ids, picture, what=label_file)
         odd = (ids >= IDS) & (ids != 255)
         if ids.min(initial=0) < 0 or odd.any():
             raise BadSample(
@@ -96,44 +95,4 @@ class Cityscapes:
                 "these trainIds or instance ids?"
             )
         target = LabelMap(self._table[ids], self._names)
-        return Sample(
-            id=item.id,
-            group=item.group,
-            images=(Image(picture),),
-            target=target,
-            fields=present_fields(target),
-            tags=item.tags,
-        )
-
-    def look(self, items: Sequence[Item]) -> list[Problem]:
-        """Files of these samples that are missing or empty."""
-        return self._release.look({item.id: self._files(item) for item in items})
-
-    def verify(self, items: Sequence[Item]) -> list[Problem]:
-        """Every fault that loading these samples shows."""
-        return self._release.verify(items, self.load)
-
-    def fingerprint(self) -> str:
-        """sha256 over the ids and what marks the labels."""
-        labels = (self._files(item)[1] for item in self._items.values())
-        told = "\n".join([*self._items, self._release.fingerprint(labels)])
-        return hashlib.sha256(told.encode()).hexdigest()
-
-    @cached_property
-    def _items(self) -> dict[str, Item]:
-        folder = self._release.root / "leftImg8bit" / self.options.split
-        found = sorted(folder.glob("*/*_leftImg8bit.png"))
-        if not found:
-            raise MissingData(
-                f"Cityscapes: {folder} holds no CITY/*_leftImg8bit.png",
-                cure="vgen-eval data list says where the files come from and how they lie",
-            )
-        names = [path.name.removesuffix("_leftImg8bit.png") for path in found]
-        return {
-            name: Item(id=name, group=name, tags={"city": path.parent.name})
-            for name, path in zip(names, found, strict=True)
-        }
-
-    def _files(self, item: Item) -> tuple[str, str]:
-        place = f"{self.options.split}/{item.tags['city']}/{item.id}"
-        return f"leftImg8bit/{place}_leftImg8bit.png", f"gtFine/{place}_gtFine_labelIds.png"
+        return make_sample(entry.item, picture, target, fields=present_fields(target))

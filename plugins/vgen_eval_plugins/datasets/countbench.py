@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import msgspec
 from vgen_eval.errors import Undecodable
@@ -40,7 +40,7 @@ class CountBench(PreparedCounts):
     release has none.
     """
 
-    title: ClassVar[str] = "CountBench"
+    title = "CountBench"
 
     class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         """Which files."""
@@ -60,11 +60,7 @@ class CountBench(PreparedCounts):
 
         Rows without a picture, a number or words are left out and counted in prepared.json.
         """
-        files = find_shards(
-            self._release,
-            splits=self.options.files,
-            cure="vgen-eval data list says where the files come from and how they lie",
-        )
+        files = find_shards(self._release, splits=self.options.files)
         left_out: Counter[str] = Counter()
         lines: list[Line] = []
         taken: set[str] = set()

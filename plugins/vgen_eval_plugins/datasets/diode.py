@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping, Sequence
-from functools import cached_property
-from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Literal
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from vgen_eval.errors import BadSample, MissingData, Problem, Undecodable
-from vgen_eval.imaging import Image, decode_depth, decode_image, decode_normals, load_array, squeeze
+from vgen_eval.errors import BadSample
+from vgen_eval.imaging import decode_depth, decode_normals, load_array, squeeze
 from vgen_eval.types import Item, Sample
 
-from vgen_eval_plugins.datasets.release import Release
+from vgen_eval_plugins.datasets.release_reader import Entry, ReleaseReader, check_size, make_sample
 from vgen_eval_plugins.normals.frames import parse_frame, to_house
 
 __all__ = ["Diode"]
@@ -30,7 +27,7 @@ CAMERA = (886.81, 927.06, 512.0, 384.0)
 """Focal lengths and centre, in pixels of 1024 x 768 (the devkit's intrinsics.txt)."""
 
 
-class Diode:
+class Diode(ReleaseReader[Entry]):
     """`{indoors,outdoor}/scene_*/scan_*/NAME.png`, with NAME_depth.npy and NAME_depth_mask.npy.
 
     Depth is metres, float32 (768, 1024, 1); where the mask is not 1 it may hold large numbers that
@@ -39,7 +36,7 @@ class Diode:
     about the vectors that point away from the camera: no surface that is seen does.
     """
 
-    version: ClassVar[int] = 1
+    title = "DIODE"
 
     class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         """Which half, and what is asked of it."""
@@ -63,95 +60,48 @@ class Diode:
         def __post_init__(self) -> None:
             parse_frame(self.frame)
 
-    def __init__(self, options: Options, *, root: Path | None, folder: Path) -> None:  # noqa: ARG002
-        self.options = options
-        self._release = Release(root, title="DIODE")
+    options: Options
 
-    def index(self) -> Sequence[Item]:
+    @property
+    def measures(self) -> str:
+        """What the truth is, as the metrics name it."""
+        return self.options.target
+
+    def find_entries(self) -> Iterator[Entry]:
         """Every picture of the domain, by scene and scan; MissingData when there is none."""
-        return list(self._items.values())
-
-    def load(self, item: Item) -> Sample:
-        """The picture and its truth; BadSample, naming the file, when one is faulty."""
-        if item.id not in self._items:
-            raise BadSample(f"{self._release.root}: no sample '{item.id}'")
-        try:
-            return self._load(item)
-        except Undecodable as exc:
-            raise BadSample(f"{self._release.root}: {exc.what}") from exc
-
-    def look(self, items: Sequence[Item]) -> list[Problem]:
-        """Files of these samples that are missing or empty."""
-        return self._release.look({item.id: self._files(item) for item in items})
-
-    def verify(self, items: Sequence[Item]) -> list[Problem]:
-        """Every fault that loading these samples shows."""
-        return self._release.verify(items, self.load)
-
-    def fingerprint(self) -> str:
-        """sha256 over the ids and what marks the truths."""
-        truths = (name for item in self._items.values() for name in self._files(item)[1:])
-        told = "\n".join([*self._items, self._release.fingerprint(truths)])
-        return hashlib.sha256(told.encode()).hexdigest()
-
-    @cached_property
-    def _items(self) -> dict[str, Item]:
-        places = FOLDERS[self.options.domain]
-        place = next((name for name in places if self._release.has(name)), None)
-        found = [] if place is None else sorted((self._release.root / place).glob("*/*/*.png"))
-        if not found:
-            raise MissingData(
-                f"DIODE: {self._release.root / (place or places[0])} holds no scene_*/scan_*/*.png",
-                cure="vgen-eval data list says where the files come from and how they lie",
+        place = self._release.first(FOLDERS[self.options.domain])
+        truths = ["depth", "depth_mask"] if self.options.target == "depth" else ["normal"]
+        for path in self._release.scan(place, "*/*/*.png", told="scene_*/scan_*/*.png"):
+            scene, scan, name = path.parent.parent.name, path.parent.name, path.stem
+            stem = f"{place}/{scene}/{scan}/{name}"
+            yield Entry(
+                Item(id=name, group=f"{scene}/{scan}", tags={"scene": scene}),
+                (f"{stem}.png", *(f"{stem}_{truth}.npy" for truth in truths)),
             )
-        return {
-            path.stem: Item(
-                id=path.stem,
-                group=f"{path.parent.parent.name}/{path.parent.name}",
-                tags={"scene": path.parent.parent.name},
-            )
-            for path in found
-        }
 
-    @cached_property
-    def _place(self) -> str:
-        places = FOLDERS[self.options.domain]
-        return next(name for name in places if self._release.has(name))
-
-    def _files(self, item: Item) -> list[str]:
-        stem = f"{self._place}/{item.group}/{item.id}"
+    def read_entry(self, entry: Entry) -> Sample:
+        """The picture and its truth."""
+        picture = self._release.picture(entry.files[0])
+        file = entry.files[1]
         if self.options.target == "normals":
-            return [f"{stem}.png", f"{stem}_normal.npy"]
-        return [f"{stem}.png", f"{stem}_depth.npy", f"{stem}_depth_mask.npy"]
-
-    def _load(self, item: Item) -> Sample:
-        names = self._files(item)
-        data = [self._release.read(name) for name in names]
-        picture = decode_image(data[0], what=names[0])
-        if self.options.target == "normals":
-            normals = decode_normals(data[1], what=names[1])
+            normals = self._release.decode(file, decode_normals)
             truth = to_house(normals, self.options.frame)
             if self.options.face_camera:
                 truth = _turn_to_camera(truth)
             valid = np.isfinite(truth[..., 0])
         else:
-            truth = decode_depth(data[1], what=names[1])
-            valid = _read_mask(data[2], what=names[2], shape=truth.shape)
+            truth = self._release.decode(file, decode_depth)
+            valid = self._mask(entry.files[2], truth.shape)
             valid &= np.isfinite(truth) & (truth > 0)
             truth = np.where(valid, truth, np.float32(np.nan))
-        if picture.shape[:2] != truth.shape[:2]:
-            raise BadSample(
-                f"{names[1]} is {truth.shape[1]}x{truth.shape[0]}, the picture "
-                f"{picture.shape[1]}x{picture.shape[0]}"
-            )
-        return Sample(
-            id=item.id,
-            group=item.group,
-            images=(Image(picture),),
-            target=truth,
-            valid=None if valid.all() else valid,
-            tags=item.tags,
-        )
+        check_size(truth, picture, what=file)
+        return make_sample(entry.item, picture, truth, valid=valid)
+
+    def _mask(self, name: str, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+        mask = squeeze(self._release.decode(name, load_array))
+        if mask.shape != shape:
+            raise BadSample(f"{name} is {mask.shape}, the depth {shape}")
+        return np.asarray(mask == 1)
 
 
 def _turn_to_camera(normals: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -165,10 +115,3 @@ def _turn_to_camera(normals: NDArray[np.float32]) -> NDArray[np.float32]:
         away = x * right - y * down[:, None] - z > 0
     # 0 - n and not -n: a zero keeps its sign
     return np.where(away[..., None], 0 - normals, normals)
-
-
-def _read_mask(data: bytes, *, what: str, shape: tuple[int, ...]) -> NDArray[np.bool_]:
-    mask = squeeze(load_array(data, what=what))
-    if mask.shape != shape:
-        raise BadSample(f"{what} is {mask.shape}, the depth {shape}")
-    return np.asarray(mask == 1)

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, ClassVar, Literal
+from pathlib import PurePosixPath
+from typing import Annotated, Any, Literal
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
-from vgen_eval.errors import BadSample, MissingData, Problem, Undecodable
+from vgen_eval.errors import BadSample, MissingData
 from vgen_eval.imaging import decode_labels
 from vgen_eval.types import Item, Sample
 
-from vgen_eval_plugins.datasets.mask_lines import (
-    PreparedMasks,
-    masked_sample,
-    read_picture,
-    write_lines,
-)
-from vgen_eval_plugins.datasets.release import Release
+from vgen_eval_plugins.datasets.mask_lines import PreparedMasks, write_lines
+from vgen_eval_plugins.datasets.mask_reader import masked_sample
+from vgen_eval_plugins.datasets.release import WHERE
+from vgen_eval_plugins.datasets.release_reader import Entry, ReleaseReader
 
 __all__ = ["CLASSES", "Dram"]
 
@@ -36,7 +31,6 @@ FOLDERS = ("DRAM_processed", "DRAM_500")
 PREPARED = "labels.jsonl"
 SUFFIXES = (".jpg", ".jpeg", ".png")
 CURE = "vgen-eval data prepare referring/dram reads every label once"
-WHERE = "vgen-eval data list says where the files come from and how they lie"
 
 
 class _Line(msgspec.Struct, frozen=True):
@@ -47,14 +41,19 @@ class _Line(msgspec.Struct, frozen=True):
     """Class -> how many."""
 
 
-class Dram:
+class _Entry(Entry, frozen=True, kw_only=True):
+    label: int
+    pixels: int
+
+
+class Dram(ReleaseReader[_Entry]):
     """One sample a painting and class in it: all pixels of the class, ignored ones unknown.
 
     Files below `DRAM_processed/` (or `DRAM_500/`): `test/<list>.txt`, `test/<name>.jpg`,
     `labels/<name>.png`. `prepare` writes down which classes every label holds.
     """
 
-    version: ClassVar[int] = 1
+    title = "DRAM"
 
     class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         """Which paintings, and how much of a class has to be there."""
@@ -70,59 +69,51 @@ class Dram:
             int, msgspec.Meta(description="Pixels of a class below which it is no sample.", ge=1)
         ] = 1
 
-    def __init__(self, options: Options, *, root: Path | None, folder: Path) -> None:  # noqa: ARG002
-        self.options = options
-        self._release = Release(root, title="DRAM")
+    options: Options
 
-    def index(self) -> Sequence[Item]:
+    def find_entries(self) -> Iterator[_Entry]:
         """Paintings in the list's order, their classes by number; MissingData until `prepare`."""
-        return [item for item, _, _ in self._samples.values()]
+        names = self._names(self.options.list)
+        wanted = set(names)
+        lines = {h.name: h for h, _ in self._prepared.heads(lambda head: head.name in wanted)}
+        lost = next((name for name in names if name not in lines), None)
+        if lost is not None:
+            raise MissingData(f"DRAM: '{lost}' is in no line of {self._prepared.path}", cure=CURE)
+        for name in dict.fromkeys(names):
+            files = (f"{self._folder}/test/{name}.jpg", self._label_file(name))
+            for label, pixels in sorted(lines[name].pixels.items()):
+                if label in CLASSES and pixels >= self.options.min_area:
+                    word = CLASSES[label]
+                    item = Item(
+                        id=f"{name}/{word.replace(' ', '_')}",
+                        group=name,
+                        tags={"class": word, "movement": name.partition("/")[0]},
+                    )
+                    yield _Entry(item, files, label=label, pixels=pixels)
 
-    def load(self, item: Item) -> Sample:
-        """The painting and the mask; BadSample when a file is faulty or not the one prepared."""
-        known = self._samples.get(item.id)
-        if known is None:
-            raise BadSample(f"{self._release.root / self._folder}: no sample '{item.id}'")
-        item, line, label = known
-        labels = self._labels(line.name)
-        mask = labels == label
-        if np.count_nonzero(mask) != line.pixels[label]:
-            raise BadSample(f"{self._label_file(line.name)} changed since it was prepared: {CURE}")
+    def read_entry(self, entry: _Entry) -> Sample:
+        """The painting and the mask; BadSample when the label is not the one prepared."""
+        picture_file, label_file = entry.files
+        labels = self._release.decode(label_file, decode_labels)
+        mask = labels == entry.label
+        if np.count_nonzero(mask) != entry.pixels:
+            raise BadSample(f"{label_file} changed since it was prepared: {CURE}")
         valid = np.isin(labels, [BACKGROUND, *CLASSES])
-        name = self._picture(line.name)
-        picture = read_picture(self._release, name)
-        return masked_sample(item, picture, mask, what=name, query=CLASSES[label], valid=valid)
-
-    def look(self, items: Sequence[Item]) -> list[Problem]:
-        """Files of these samples that are missing or empty."""
-        names = {item.id: self._samples[item.id][1].name for item in items}
-        return self._release.look(
-            {i: (self._picture(name), self._label_file(name)) for i, name in names.items()}
-        )
-
-    def verify(self, items: Sequence[Item]) -> list[Problem]:
-        """Every fault that loading these samples shows."""
-        return self._release.verify(items, self.load)
-
-    def fingerprint(self) -> str:
-        """sha256 over the ids and what marks the labels."""
-        names = dict.fromkeys(self._label_file(line.name) for _, line, _ in self._samples.values())
-        told = "\n".join([*self._samples, self._release.fingerprint(names)])
-        return hashlib.sha256(told.encode()).hexdigest()
+        picture = self._release.picture(picture_file)
+        query = CLASSES[entry.label]
+        return masked_sample(entry.item, picture, mask, what=picture_file, query=query, valid=valid)
 
     def prepare(self, say: Callable[[str], None]) -> None:
         """Writes `labels.jsonl`: the classes of every label that a list names."""
-        folder = self._release.root / self._folder / "test"
-        lists = sorted(path.stem for path in folder.glob("*.txt"))
-        if not lists:
-            raise MissingData(f"DRAM: no list in {folder}", cure=WHERE)
+        found = self._release.scan(f"{self._folder}/test", "*.txt", told="<list>.txt")
+        lists = sorted(path.stem for path in found)
         names = dict.fromkeys(name for one in lists for name in self._names(one))
         say(f"DRAM: {len(names):,} labels to read")
 
         def lines() -> Iterator[Mapping[str, Any]]:
             for name in names:
                 try:
-                    labels = self._labels(name)
+                    labels = self._release.decode(self._label_file(name), decode_labels)
                 except BadSample as exc:
                     raise MissingData(f"DRAM: {exc.what}", cure=WHERE) from exc
                 values, counts = np.unique(labels, return_counts=True)
@@ -134,33 +125,11 @@ class Dram:
 
     @cached_property
     def _folder(self) -> str:
-        return next((name for name in FOLDERS if self._release.has(name)), FOLDERS[0])
+        return self._release.first(FOLDERS)
 
     @cached_property
     def _prepared(self) -> PreparedMasks:
         return PreparedMasks(self._release, f"{self._folder}/{PREPARED}", _Line, cure=CURE)
-
-    @cached_property
-    def _samples(self) -> dict[str, tuple[Item, _Line, int]]:
-        names = self._names(self.options.list)
-        wanted = set(names)
-        lines = {h.name: h for h, _ in self._prepared.heads(lambda head: head.name in wanted)}
-        lost = next((name for name in names if name not in lines), None)
-        if lost is not None:
-            raise MissingData(f"DRAM: '{lost}' is in no line of {self._prepared.path}", cure=CURE)
-        samples = {}
-        for name in dict.fromkeys(names):
-            movement = name.partition("/")[0]
-            for label, pixels in sorted(lines[name].pixels.items()):
-                if label in CLASSES and pixels >= self.options.min_area:
-                    word = CLASSES[label]
-                    item = Item(
-                        id=f"{name}/{word.replace(' ', '_')}",
-                        group=name,
-                        tags={"class": word, "movement": movement},
-                    )
-                    samples[item.id] = (item, lines[name], label)
-        return samples
 
     def _names(self, one: str) -> list[str]:
         """The paintings of a list, without their files' suffix."""
@@ -174,15 +143,5 @@ class Dram:
             for name in names
         ]
 
-    def _picture(self, name: str) -> str:
-        return f"{self._folder}/test/{name}.jpg"
-
     def _label_file(self, name: str) -> str:
         return f"{self._folder}/labels/{name}.png"
-
-    def _labels(self, name: str) -> NDArray[np.int32]:
-        place = self._label_file(name)
-        try:
-            return decode_labels(self._release.read(place), what=place)
-        except Undecodable as exc:
-            raise BadSample(f"{self._release.root}: {exc.what}") from exc

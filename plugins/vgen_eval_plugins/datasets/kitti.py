@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import PurePosixPath
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from vgen_eval.types import Item
 
-from vgen_eval_plugins.datasets.pairs import Pair, PairedDepth
+from vgen_eval_plugins.datasets.pairs import PairedDepth
+from vgen_eval_plugins.datasets.release_reader import Entry, size_of
 
 __all__ = ["Kitti"]
 
@@ -24,8 +25,8 @@ class Kitti(PairedDepth):
     The list has 697 lines, 45 of them without depth.
     """
 
-    title: ClassVar[str] = "KITTI"
-    metres: ClassVar[float] = 1 / 256
+    title = "KITTI"
+    metres = 1 / 256
 
     class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         """Which frames, and how much of them."""
@@ -38,7 +39,7 @@ class Kitti(PairedDepth):
             msgspec.Meta(description="Cut picture and depth to 352 x 1216, bottom, centred?"),
         ] = True
 
-    def read_line(self, words: list[str]) -> Pair | None:
+    def read_line(self, words: list[str]) -> Entry | None:
         """A picture and its depth; None where the list says it has none."""
         if len(words) < 2:
             raise ValueError("a picture and its depth, or None, were wanted")
@@ -47,23 +48,20 @@ class Kitti(PairedDepth):
         picture = PurePosixPath(words[0])
         drive = next((part for part in picture.parts if "drive" in part), picture.parts[0])
         item = Item(id=f"{drive}/{picture.stem}", group=drive, tags={})
-        return Pair(item, words[0], words[1])
+        return Entry(item, (words[0], words[1]))
 
     def prepare_pair(
         self, picture: NDArray[np.uint8], depth: NDArray[np.float32]
     ) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
         """Both, cut alike."""
         if picture.shape[:2] != depth.shape:
-            raise ValueError(
-                f"is {depth.shape[1]}x{depth.shape[0]}, the picture "
-                f"{picture.shape[1]}x{picture.shape[0]}"
-            )
+            raise ValueError(f"is {size_of(depth)}, the picture {size_of(picture)}")
         if not self.options.kb_crop:
             return picture, depth
         height, width = depth.shape
         rows, columns = CROP
         if height < rows or width < columns:
-            raise ValueError(f"is {width}x{height}, too small for the crop of {columns}x{rows}")
+            raise ValueError(f"is {size_of(depth)}, too small for the crop of {columns}x{rows}")
         top, left = height - rows, (width - columns) // 2
         part = np.s_[top : top + rows, left : left + columns]
         return picture[part].copy(), depth[part].copy()

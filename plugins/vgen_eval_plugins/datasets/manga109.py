@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
-from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, ClassVar, Literal
+from pathlib import PurePosixPath
+from typing import Annotated, Any, Literal
 
 import msgspec
-from vgen_eval.errors import BadSample, MissingData, Problem
-from vgen_eval.types import Item, Sample
+from vgen_eval.errors import MissingData
+from vgen_eval.types import Item
 
-from vgen_eval_plugins.datasets.mask_lines import (
-    Head,
-    PreparedMasks,
-    masked_sample,
-    read_picture,
-    with_mask,
-    write_lines,
-)
-from vgen_eval_plugins.datasets.release import Release
+from vgen_eval_plugins.datasets.mask_lines import Head, with_mask, write_lines
+from vgen_eval_plugins.datasets.mask_reader import MaskEntry, MaskReader
+from vgen_eval_plugins.datasets.refer_files import Category, Picture
 from vgen_eval_plugins.datasets.segments import draw_segments
 
 __all__ = ["QUERIES", "Manga109", "name_class"]
@@ -45,28 +37,12 @@ OTHER_NAMES = {
 
 FOLDERS = ("segmentation", "jsons")
 PREPARED = "masks.jsonl"
-CURE = "vgen-eval data prepare referring/manga109 converts the annotations once"
-WHERE = "vgen-eval data list says where the files come from and how they lie"
-
-Side = Annotated[int, msgspec.Meta(ge=1, le=1 << 16)]
 
 
 class _Line(Head, frozen=True):
     """All of one class on one page."""
 
     category: str
-
-
-class _Page(msgspec.Struct, frozen=True):
-    id: int
-    file_name: str
-    width: Side
-    height: Side
-
-
-class _Category(msgspec.Struct, frozen=True):
-    id: int
-    name: str
 
 
 class _Annotation(msgspec.Struct, frozen=True):
@@ -76,19 +52,21 @@ class _Annotation(msgspec.Struct, frozen=True):
 
 
 class _Book(msgspec.Struct, frozen=True):
-    images: list[_Page]
+    images: list[Picture]
     annotations: list[_Annotation]
-    categories: list[_Category]
+    categories: list[Category]
 
 
-class Manga109:
+class Manga109(MaskReader):
     """One sample a page and class on it: all pixels of the class.
 
     Files: `images/<Book>/NNN.jpg` and `segmentation/<Book>.json` in COCO's format, whose
     outlines `prepare` joins by class and writes as `segmentation/masks.jsonl`.
     """
 
-    version: ClassVar[int] = 1
+    title = "Manga109"
+    head = _Line
+    cure = "vgen-eval data prepare referring/manga109 converts the annotations once"
 
     class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         """Which classes of which books, and how much of a class has to be there."""
@@ -107,46 +85,42 @@ class Manga109:
             if not self.classes or len(set(self.classes)) != len(self.classes):
                 raise ValueError("`classes` names none, or one twice")
 
-    def __init__(self, options: Options, *, root: Path | None, folder: Path) -> None:  # noqa: ARG002
-        self.options = options
-        self._release = Release(root, title="Manga109")
+    options: Options
 
-    def index(self) -> Sequence[Item]:
+    @property
+    def mask_file(self) -> str:
+        """Beside the books' files."""
+        return f"{self._folder}/{PREPARED}"
+
+    def find_entries(self) -> Sequence[MaskEntry]:
         """Books by title, their pages by number, classes in their order; MissingData until
         `prepare` was done."""
-        return [item for item, _, _ in self._samples.values()]
+        classes, books = set(self.options.classes), set(self.options.books)
 
-    def load(self, item: Item) -> Sample:
-        """The page and the mask; BadSample when a file is faulty or of another size."""
-        known = self._samples.get(item.id)
-        if known is None:
-            raise BadSample(f"{self._masks.path}: no sample '{item.id}'")
-        item, line, place = known
-        name, query = f"images/{line.image}", QUERIES[line.category]
-        picture = read_picture(self._release, name)
-        return masked_sample(item, picture, self._masks.mask(line, place), what=name, query=query)
+        def wanted(line: _Line) -> bool:
+            return (
+                line.category in classes
+                and line.area >= self.options.min_area
+                and (not books or line.image.partition("/")[0] in books)
+            )
 
-    def look(self, items: Sequence[Item]) -> list[Problem]:
-        """Pages of these samples that are missing or empty."""
-        return self._release.look(
-            {item.id: (f"images/{self._samples[item.id][1].image}",) for item in items}
-        )
-
-    def verify(self, items: Sequence[Item]) -> list[Problem]:
-        """Every fault that loading these samples shows."""
-        return self._release.verify(items, self.load)
-
-    def fingerprint(self) -> str:
-        """sha256 over the ids and the prepared lines, which hold the masks."""
-        told = "\n".join([*self._samples, self._masks.fingerprint()])
-        return hashlib.sha256(told.encode()).hexdigest()
+        entries = []
+        for line, place in self._masks.heads(wanted):
+            page = line.image.rpartition(".")[0]
+            tags = {"class": line.category, "book": page.partition("/")[0]}
+            item = Item(id=f"{page}/{line.category}", group=page, tags=tags)
+            query, files = QUERIES[line.category], (f"images/{line.image}",)
+            entries.append(MaskEntry(item, files, head=line, place=place, query=query))
+        if not entries:
+            raise MissingData(
+                f"{self._masks.path} holds none of the classes and books", cure=self.cure
+            )
+        return entries
 
     def prepare(self, say: Callable[[str], None]) -> None:
         """Writes `masks.jsonl`; MissingData, naming the book, for a file that is no annotation."""
-        folder = self._release.root / self._folder
-        books = sorted(path.stem for path in folder.glob("*.json"))
-        if not books:
-            raise MissingData(f"Manga109: no <Book>.json in {folder}", cure=WHERE)
+        found = self._release.scan(self._folder, "*.json", told="<Book>.json")
+        books = sorted(path.stem for path in found)
 
         def lines() -> Iterator[Mapping[str, Any]]:
             for number, book in enumerate(books, 1):
@@ -159,12 +133,8 @@ class Manga109:
     def _join(self, book: str, say: Callable[[str], None]) -> Iterator[Mapping[str, Any]]:
         """The masks of a book: all outlines of a class on a page."""
         place = f"{self._folder}/{book}.json"
-        data = self._release.read_index(place, cure=WHERE)
         where = f"Manga109: {self._release.root / place}"
-        try:
-            found = msgspec.json.decode(data, type=_Book)
-        except ValueError as exc:
-            raise MissingData(f"{where}: {exc}", cure=WHERE) from exc
+        found = self._release.parse_index(place, msgspec.json.Decoder(_Book).decode)
         names = {entry.id: name_class(entry.name) for entry in found.categories}
         others = sorted(c.name for c in found.categories if names[c.id] is None)
         if others:
@@ -192,34 +162,9 @@ class Manga109:
         if parts:
             raise MissingData(f"{where}: outlines on image {min(parts)[0]}, which it does not list")
 
-    @cached_property
+    @property
     def _folder(self) -> str:
-        return next((name for name in FOLDERS if self._release.has(name)), FOLDERS[0])
-
-    @cached_property
-    def _masks(self) -> PreparedMasks:
-        return PreparedMasks(self._release, f"{self._folder}/{PREPARED}", _Line, cure=CURE)
-
-    @cached_property
-    def _samples(self) -> dict[str, tuple[Item, _Line, tuple[int, int]]]:
-        classes, books = set(self.options.classes), set(self.options.books)
-
-        def wanted(line: _Line) -> bool:
-            return (
-                line.category in classes
-                and line.area >= self.options.min_area
-                and (not books or line.image.partition("/")[0] in books)
-            )
-
-        samples = {}
-        for line, place in self._masks.heads(wanted):
-            page = line.image.rpartition(".")[0]
-            tags = {"class": line.category, "book": page.partition("/")[0]}
-            item = Item(id=f"{page}/{line.category}", group=page, tags=tags)
-            samples[item.id] = (item, line, place)
-        if not samples:
-            raise MissingData(f"{self._masks.path} holds none of the classes and books", cure=CURE)
-        return samples
+        return self._release.first(FOLDERS)
 
 
 def name_class(name: str) -> str | None:

@@ -12,14 +12,12 @@ from typing import Any
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from vgen_eval.errors import BadSample, MissingData, StorageError, Undecodable
-from vgen_eval.imaging import Image, decode_image
-from vgen_eval.types import Item, Sample
+from vgen_eval.errors import BadSample, MissingData, StorageError
 
 from vgen_eval_plugins.datasets.release import Release
 from vgen_eval_plugins.datasets.segments import pack_mask, unpack_mask
 
-__all__ = ["Head", "PreparedMasks", "masked_sample", "read_picture", "with_mask", "write_lines"]
+__all__ = ["Head", "PreparedMasks", "with_mask", "write_lines"]
 
 FORMAT = "vgen-eval masks 1"
 
@@ -125,7 +123,10 @@ class PreparedMasks:
                     if line.startswith(b'{"end":'):
                         end = msgspec.json.decode(line, type=_Last).end
                         break
-                    head = decode(line)
+                    try:
+                        head = decode(line)
+                    except ValueError as exc:
+                        raise ValueError(f"line {seen + 2}: {exc}") from exc
                     seen += 1
                     if wanted(head):
                         self._digest.update(line)
@@ -156,40 +157,3 @@ class PreparedMasks:
     def fingerprint(self) -> str:
         """sha256 over the lines that were wanted, once all of them were read."""
         return self._digest.hexdigest()
-
-
-def read_picture(release: Release, name: str) -> NDArray[np.uint8]:
-    """uint8 (H, W, 3); BadSample, naming the file, when it is faulty."""
-    try:
-        return decode_image(release.read(name), what=name)
-    except Undecodable as exc:
-        raise BadSample(f"{release.root}: {exc.what}") from exc
-
-
-def masked_sample(
-    item: Item,
-    picture: NDArray[np.uint8],
-    mask: NDArray[np.bool_],
-    *,
-    what: str,
-    query: str,
-    valid: NDArray[np.bool_] | None = None,
-) -> Sample:
-    """The sample of a picture and a mask on it; BadSample, naming `what`, when sizes differ.
-
-    `valid`: the pixels whose truth is known; one that holds all of them is left out.
-    """
-    if picture.shape[:2] != mask.shape:
-        raise BadSample(
-            f"{what}: the picture is {picture.shape[1]}x{picture.shape[0]}, "
-            f"its mask {mask.shape[1]}x{mask.shape[0]}"
-        )
-    return Sample(
-        id=item.id,
-        group=item.group,
-        images=(Image(picture),),
-        target=mask,
-        valid=None if valid is None or valid.all() else valid,
-        fields={"query": query},
-        tags=item.tags,
-    )

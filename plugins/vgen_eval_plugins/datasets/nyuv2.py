@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
-from typing import Annotated, ClassVar, Literal, Protocol
+from typing import Annotated, Literal, Protocol
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from vgen_eval.errors import BadSample, MissingData, Problem, Undecodable
-from vgen_eval.imaging import Image
+from vgen_eval.errors import BadSample, MissingData
 from vgen_eval.types import Item, Sample
 
-from vgen_eval_plugins.datasets.release import Release
+from vgen_eval_plugins.datasets.release import WHERE
+from vgen_eval_plugins.datasets.release_reader import Entry, ReleaseReader, make_sample, size_of
 from vgen_eval_plugins.normals.frames import to_house
 
 __all__ = ["Layout", "NYUv2"]
@@ -54,7 +52,7 @@ def layouts_of(target: str, depth_field: str, ground_truth: str) -> Mapping[str,
     return {"mat": ("nyu_depth_v2_labeled.mat",), **filled, "png": ("test",)}
 
 
-class NYUv2:
+class NYUv2(ReleaseReader[Entry]):
     """Depth or normals of indoor scenes, 480 x 640.
 
     Layouts, recognised by what lies in the folder:
@@ -70,7 +68,7 @@ class NYUv2:
     Both kinds of normals point left, up and toward the camera.
     """
 
-    version: ClassVar[int] = 1
+    title = "NYU Depth v2"
 
     class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         """What is asked of the pictures."""
@@ -104,26 +102,26 @@ class NYUv2:
                     what = f"normals of ground_truth {self.ground_truth}"
                 raise ValueError(f"layout {self.layout} holds no {what}; {', '.join(held)} may")
 
-    def __init__(self, options: Options, *, root: Path | None, folder: Path) -> None:  # noqa: ARG002
-        self.options = options
-        self._release = Release(root, title="NYU Depth v2")
+    options: Options
 
-    def index(self) -> Sequence[Item]:
+    @property
+    def measures(self) -> str:
+        """What the truth is, as the metrics name it."""
+        return self.options.target
+
+    def find_entries(self) -> Iterator[Entry]:
         """The test split; MissingData, with what was looked for, when no layout is found."""
-        return [Item(id=name, group=name, tags=tags) for name, tags in self._index.items()]
+        found = self._layout.index()
+        return (Entry(Item(id=name, group=name, tags=tags)) for name, tags in found.items())
 
-    def load(self, item: Item) -> Sample:
-        """The picture and its truth; BadSample, naming the file, when one is faulty."""
-        if item.id not in self._index:
-            raise BadSample(f"{self._release.root}: no sample '{item.id}'")
-        try:
-            picture, truth = self._layout.picture(item.id), self._layout.truth(item.id)
-        except Undecodable as exc:
-            raise BadSample(f"{self._release.root}: {exc.what}") from exc
+    def read_entry(self, entry: Entry) -> Sample:
+        """The picture and its truth."""
+        name = entry.item.id
+        picture, truth = self._layout.picture(name), self._layout.truth(name)
         if picture.shape[:2] != truth.shape[:2]:
             raise BadSample(
-                f"{item.id}: the picture is {picture.shape[1]}x{picture.shape[0]}, its "
-                f"{self.options.target} {truth.shape[1]}x{truth.shape[0]}"
+                f"{name}: the picture is {size_of(picture)}, its {self.options.target} "
+                f"{size_of(truth)}"
             )
         if self.options.target == "normals":
             truth = to_house(truth, "left up toward")
@@ -131,32 +129,17 @@ class NYUv2:
         else:
             truth = np.where(truth > SPECKS_M, truth, np.float32(np.nan))
             valid = np.isfinite(truth)
-        return Sample(
-            id=item.id,
-            group=item.group,
-            images=(Image(picture),),
-            target=truth,
-            valid=None if valid.all() else valid,
-            tags=item.tags,
+        return make_sample(entry.item, picture, truth, valid=valid)
+
+    def files_of(self, entry: Entry) -> Sequence[str]:
+        """As its layout has them."""
+        return self._layout.files(entry.item.id)
+
+    def mark_truth(self) -> str:
+        """What marks all the files: one of them holds pictures and truths."""
+        return self._release.fingerprint(
+            file for entry in self._entries.values() for file in self.files_of(entry)
         )
-
-    def look(self, items: Sequence[Item]) -> list[Problem]:
-        """Files of these samples that are missing or empty."""
-        return self._release.look({item.id: self._layout.files(item.id) for item in items})
-
-    def verify(self, items: Sequence[Item]) -> list[Problem]:
-        """Every fault that loading these samples shows."""
-        return self._release.verify(items, self.load)
-
-    def fingerprint(self) -> str:
-        """sha256 over the ids and what marks the files."""
-        names = dict.fromkeys(f for name in self._index for f in self._layout.files(name))
-        told = "\n".join([*self._index, self._release.fingerprint(names)])
-        return hashlib.sha256(told.encode()).hexdigest()
-
-    @cached_property
-    def _index(self) -> Mapping[str, Mapping[str, str]]:
-        return self._layout.index()
 
     @cached_property
     def _layout(self) -> Layout:
@@ -186,5 +169,5 @@ class NYUv2:
             hint = "; the flat layout, which lies there, holds filled depth alone"
         raise MissingData(
             f"{self._release.title}: {self._release.root} holds none of {wanted}{hint}",
-            cure="vgen-eval data list says where the files come from and how they lie",
+            cure=WHERE,
         )

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from vgen_eval.errors import BadSample, MissingData
-from vgen_eval.imaging import decode_depth, decode_image, decode_normals, load_array, squeeze
+from vgen_eval.imaging import decode_depth, decode_normals, load_array, squeeze
 
 from vgen_eval_plugins.datasets.depth_png import read_depth_png
 from vgen_eval_plugins.datasets.release import Release
@@ -30,8 +30,8 @@ class FlatFiles:
     def __init__(self, release: Release, target: str) -> None:
         self._release = release
         self._target = target
-        depth = "depth" if release.has("depth") or not release.has("depths") else "depths"
-        self._folders = (depth,) if target == "depth" else ("normals", "normals_mask")
+        depth = (release.first(("depth", "depths")),)
+        self._folders = depth if target == "depth" else ("normals", "normals_mask")
 
     def index(self) -> Mapping[str, Mapping[str, str]]:
         """All places of the split, whether or not their files are there."""
@@ -43,17 +43,16 @@ class FlatFiles:
 
     def picture(self, name: str) -> NDArray[np.uint8]:
         """uint8 (H, W, 3)."""
-        file = self.files(name)[0]
-        return decode_image(self._release.read(file), what=file)
+        return self._release.picture(self.files(name)[0])
 
     def truth(self, name: str) -> NDArray[np.float32]:
         """Metres, or normals where the mask file says so: they go on outside of it."""
-        file = self.files(name)[1]
+        _, file, *masks = self.files(name)
         if self._target == "depth":
-            return decode_depth(self._release.read(file), what=file)
-        normals = decode_normals(self._release.read(file), what=file)
-        mask_file = self.files(name)[2]
-        mask = squeeze(load_array(self._release.read(mask_file), what=mask_file))
+            return self._release.decode(file, decode_depth)
+        normals = self._release.decode(file, decode_normals)
+        (mask_file,) = masks
+        mask = squeeze(self._release.decode(mask_file, load_array))
         if mask.shape != normals.shape[:2]:
             raise BadSample(
                 f"{mask_file} is {mask.shape[::-1]}, the normals {normals.shape[1::-1]}"
@@ -93,13 +92,11 @@ class PngFiles:
 
     def picture(self, name: str) -> NDArray[np.uint8]:
         """uint8 (H, W, 3)."""
-        file = self.files(name)[0]
-        return decode_image(self._release.read(file), what=file)
+        return self._release.picture(self.files(name)[0])
 
     def truth(self, name: str) -> NDArray[np.float32]:
         """Metres."""
-        file = self.files(name)[1]
-        return read_depth_png(self._release.read(file), what=file, metres=MILLIMETRES)
+        return self._release.decode(self.files(name)[1], read_depth_png, metres=MILLIMETRES)
 
 
 class DsineFiles:
@@ -112,13 +109,8 @@ class DsineFiles:
 
     def index(self) -> Mapping[str, Mapping[str, str]]:
         """What the folder holds, by number."""
-        folder = self._release.root / self.ROOT
-        found = {
-            path.name.removesuffix("_img.png"): NO_TAGS for path in sorted(folder.glob("*_img.png"))
-        }
-        if not found:
-            raise MissingData(f"{self._release.title}: {folder} holds no NNNNNN_img.png")
-        return found
+        found = self._release.scan(self.ROOT, "*_img.png", told="NNNNNN_img.png")
+        return {path.name.removesuffix("_img.png"): NO_TAGS for path in found}
 
     def files(self, name: str) -> Sequence[str]:
         """The picture and its normals."""
@@ -128,10 +120,8 @@ class DsineFiles:
 
     def picture(self, name: str) -> NDArray[np.uint8]:
         """uint8 (H, W, 3)."""
-        file = self.files(name)[0]
-        return decode_image(self._release.read(file), what=file)
+        return self._release.picture(self.files(name)[0])
 
     def truth(self, name: str) -> NDArray[np.float32]:
         """Components; 0 in all of them marks a pixel without."""
-        file = self.files(name)[1]
-        return decode_normals(self._release.read(file), what=file)
+        return self._release.decode(self.files(name)[1], decode_normals)

@@ -9,7 +9,7 @@ from typing import Any
 
 from vgen_eval.errors import MissingData, MissingExtra
 
-from vgen_eval_plugins.datasets.release import Release
+from vgen_eval_plugins.datasets.release import WHERE, Release
 
 __all__ = ["find_shards", "read_batches"]
 
@@ -19,7 +19,7 @@ BATCH = 8192
 _SHARD = re.compile(r"(?P<head>.+)-(?P<number>\d+)-of-(?P<all>\d+)(?:-[0-9a-f]+)?")
 
 
-def find_shards(release: Release, *, splits: Sequence[str], cure: str) -> list[Path]:
+def find_shards(release: Release, *, splits: Sequence[str]) -> list[Path]:
     """data/SPLIT-*.parquet, in order; the first of the splits' names that has any.
 
     MissingData where there are none, and where a shard of `-00001-of-00002` is not there.
@@ -28,13 +28,13 @@ def find_shards(release: Release, *, splits: Sequence[str], cure: str) -> list[P
     for split in splits:
         found = sorted(folder.glob(f"{split}-*.parquet"))
         if found:
-            _check_complete(release, found, cure=cure)
+            _check_complete(release, found)
             return found
     wanted = " or ".join(f"{split}-*.parquet" for split in splits)
-    raise MissingData(f"{release.title}: {folder} holds no {wanted}", cure=cure)
+    raise MissingData(f"{release.title}: {folder} holds no {wanted}", cure=WHERE)
 
 
-def _check_complete(release: Release, found: Sequence[Path], *, cure: str) -> None:
+def _check_complete(release: Release, found: Sequence[Path]) -> None:
     matches = [match for path in found if (match := _SHARD.fullmatch(path.stem)) is not None]
     for head, whole in sorted({(match["head"], match["all"]) for match in matches}):
         there = {int(m["number"]) for m in matches if (m["head"], m["all"]) == (head, whole)}
@@ -44,7 +44,7 @@ def _check_complete(release: Release, found: Sequence[Path], *, cure: str) -> No
             raise MissingData(
                 f"{release.title}: {len(missing)} of {int(whole)} files are not in "
                 f"{found[0].parent}, {named} the first",
-                cure=cure,
+                cure=WHERE,
             )
 
 

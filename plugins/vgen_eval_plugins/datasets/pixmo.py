@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -16,7 +16,7 @@ from vgen_eval_plugins.datasets.fetching import Fetched, Fetcher, Wanted
 from vgen_eval_plugins.datasets.parquet import find_shards, read_batches
 from vgen_eval_plugins.datasets.prepared_counts import Line, PreparedCounts, make_ids
 
-__all__ = ["LeftOut", "PixMo", "Points", "Row", "count_range"]
+__all__ = ["LeftOut", "PixMo", "PixMoOptions", "Points", "Row", "count_range"]
 
 Points = tuple[tuple[float, float], ...]
 
@@ -55,8 +55,29 @@ def count_range(count: int) -> str:
     return next((name for most, name in RANGES if count <= most), "51+")
 
 
+class PixMoOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How many pictures are prepared; both data sets say in theirs which."""
+
+    count: Annotated[
+        int | None, msgspec.Meta(description="Pictures to prepare; null: all of them.")
+    ] = None
+    seed: Annotated[
+        int, msgspec.Meta(description="Seed of the order in which they are taken.", ge=0)
+    ] = 0
+    trusted: Annotated[
+        str | None,
+        msgspec.Meta(description="Origin that may be plain http and private: a mirror."),
+    ] = None
+
+    def __post_init__(self) -> None:
+        if self.count is not None and self.count < 1:
+            raise ValueError(f"count is 1 or more, or null, not {self.count}")
+
+
 class PixMo(PreparedCounts):
-    """What PixMo-Count and PixMo-Points share; their options have count, seed and trusted."""
+    """What PixMo-Count and PixMo-Points share."""
+
+    options: PixMoOptions
 
     def splits(self) -> Sequence[str]:
         """Heads of the Parquet files' names; the first that is there counts."""
@@ -86,11 +107,7 @@ class PixMo(PreparedCounts):
         written. Rows whose count and points disagree, and pictures that cannot be had, are left
         out and counted in prepared.json.
         """
-        files = find_shards(
-            self._release,
-            splits=self.splits(),
-            cure="vgen-eval data list says where the files come from and how they lie",
-        )
+        files = find_shards(self._release, splits=self.splits())
         left_out: Counter[str] = Counter()
         rows: dict[str, list[Row]] = {}
         fetcher = Fetcher(self._release.root, trusted=self.options.trusted)

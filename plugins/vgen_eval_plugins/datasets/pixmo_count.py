@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import msgspec
 
-from vgen_eval_plugins.datasets.pixmo import LeftOut, PixMo, Points, Row
+from vgen_eval_plugins.datasets.pixmo import LeftOut, PixMo, PixMoOptions, Points, Row
 
 __all__ = ["PixMoCount"]
 
@@ -18,33 +18,21 @@ class PixMoCount(PixMo):
     540 rows in validation and in test, without points; 36,916 in train, with points in pixels.
     """
 
-    title: ClassVar[str] = "PixMo-Count"
+    title = "PixMo-Count"
 
-    class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    class Options(PixMoOptions, frozen=True, forbid_unknown_fields=True, kw_only=True):
         """Which split, and how many pictures of it are prepared."""
 
         split: Annotated[
             Literal["train", "validation", "test"], msgspec.Meta(description="Which split.")
         ] = "test"
-        count: Annotated[
-            int | None, msgspec.Meta(description="Pictures to prepare; null: all of them.")
-        ] = None
-        seed: Annotated[
-            int, msgspec.Meta(description="Seed of the order in which they are taken.", ge=0)
-        ] = 0
-        trusted: Annotated[
-            str | None,
-            msgspec.Meta(description="Origin that may be plain http and private: a mirror."),
-        ] = None
 
-        def __post_init__(self) -> None:
-            if self.count is not None and self.count < 1:
-                raise ValueError(f"count is 1 or more, or null, not {self.count}")
+    options: Options
 
     @property
     def part(self) -> str:
         """The split."""
-        return str(self.options.split)
+        return self.options.split
 
     def splits(self) -> Sequence[str]:
         """Its name in the files."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import msgspec
 
-from vgen_eval_plugins.datasets.pixmo import LeftOut, PixMo, Points, Row
+from vgen_eval_plugins.datasets.pixmo import LeftOut, PixMo, PixMoOptions, Points, Row
 
 __all__ = ["PixMoPoints"]
 
@@ -20,9 +20,9 @@ class PixMoPoints(PixMo):
     its makers' own loader and the numbers in it say per cent.
     """
 
-    title: ClassVar[str] = "PixMo-Points"
+    title = "PixMo-Points"
 
-    class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    class Options(PixMoOptions, frozen=True, forbid_unknown_fields=True, kw_only=True):
         """Which rows, and how many pictures of them are prepared."""
 
         collection: Annotated[
@@ -32,22 +32,13 @@ class PixMoPoints(PixMo):
         count: Annotated[
             int | None, msgspec.Meta(description="Pictures to prepare; null: all of them.")
         ] = 500
-        seed: Annotated[
-            int, msgspec.Meta(description="Seed of the order in which they are taken.", ge=0)
-        ] = 0
-        trusted: Annotated[
-            str | None,
-            msgspec.Meta(description="Origin that may be plain http and private: a mirror."),
-        ] = None
 
-        def __post_init__(self) -> None:
-            if self.count is not None and self.count < 1:
-                raise ValueError(f"count is 1 or more, or null, not {self.count}")
+    options: Options
 
     @property
     def part(self) -> str:
         """The collection."""
-        return str(self.options.collection)
+        return self.options.collection
 
     def splits(self) -> Sequence[str]:
         """The one that there is."""

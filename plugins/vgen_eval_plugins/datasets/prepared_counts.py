@@ -8,18 +8,19 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import msgspec
 import numpy as np
-from vgen_eval.errors import BadSample, CardError, MissingData, Problem, StorageError, Undecodable
-from vgen_eval.imaging import Image, decode_image
+from numpy.typing import NDArray
+from vgen_eval.errors import CardError, MissingData, Problem, StorageError, Undecodable
+from vgen_eval.imaging import decode_image
 from vgen_eval.types import Item, Sample
 
 from vgen_eval_plugins.counting.targets import MOST, CountTarget
 from vgen_eval_plugins.datasets.release import Release
+from vgen_eval_plugins.datasets.release_reader import Entry, ReleaseReader, make_sample
 
 __all__ = ["IMAGES", "INDEX", "Line", "PreparedCounts", "make_ids", "suffix_of", "write_atomic"]
 
@@ -75,15 +76,12 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return None
 
 
-class PreparedCounts:
+class _Entry(Entry, frozen=True, kw_only=True):
+    line: Line
+
+
+class PreparedCounts(ReleaseReader[_Entry]):
     """Reader of prepared samples; subclasses know the release and write the lines."""
-
-    version: ClassVar[int] = 1
-    title: ClassVar[str]
-
-    def __init__(self, options: Any, *, root: Path | None, folder: Path) -> None:  # noqa: ARG002
-        self.options = options
-        self._release = Release(root, title=self.title)
 
     @property
     def part(self) -> str:
@@ -95,57 +93,12 @@ class PreparedCounts:
         """The options that decide which samples of a part are prepared."""
         return {}
 
-    def index(self) -> Sequence[Item]:
-        """Every prepared sample of the part; no picture is opened.
+    def find_entries(self) -> Sequence[_Entry]:
+        """Every prepared sample of the part.
 
         MissingData when it was not prepared, or with other options; CardError with all faults of
         the index.
         """
-        return [
-            Item(id=line.id, group=line.sha256, tags=line.tags) for line in self._lines.values()
-        ]
-
-    def load(self, item: Item) -> Sample:
-        """The picture, how many there are and where; BadSample for a file of other bytes."""
-        line = self._lines.get(item.id)
-        if line is None:
-            raise BadSample(f"{self._release.root / INDEX}: no sample '{item.id}'")
-        data = self._release.read(line.image)
-        if hashlib.sha256(data).hexdigest() != line.sha256:
-            raise BadSample(f"{self._release.root / line.image}: its sha256 is not its name")
-        try:
-            picture = decode_image(data, what=line.image)
-        except Undecodable as exc:
-            raise BadSample(f"{self._release.root}: {exc.what}") from exc
-        points = None
-        if line.points is not None:
-            points = np.array(line.points, dtype=np.float64).reshape(-1, 2)
-        return Sample(
-            id=line.id,
-            group=line.sha256,
-            images=(Image(picture),),
-            target=CountTarget(line.count, points),
-            fields=line.fields,
-            tags=line.tags,
-        )
-
-    def look(self, items: Sequence[Item]) -> list[Problem]:
-        """Pictures of these samples that are missing or empty."""
-        return self._release.look({item.id: (self._lines[item.id].image,) for item in items})
-
-    def verify(self, items: Sequence[Item]) -> list[Problem]:
-        """Every fault that loading these samples shows."""
-        return self._release.verify(items, self.load)
-
-    def fingerprint(self) -> str:
-        """sha256 over the part's lines, which pin every picture by its own."""
-        digest = hashlib.sha256()
-        for line in self._lines.values():
-            digest.update(msgspec.json.encode(line) + b"\n")
-        return digest.hexdigest()
-
-    @cached_property
-    def _lines(self) -> dict[str, Line]:
         lines = [line for line in self._read() if line.part == self.part]
         told = _read_record(self._release).get(self.part)
         if told is None and not lines:
@@ -162,7 +115,27 @@ class PreparedCounts:
                 f"{self.title}: no sample of '{self.part}' could be prepared",
                 cure=f"{self._release.root / RECORD} says why",
             )
-        return {line.id: line for line in lines}
+        return [
+            _Entry(Item(id=line.id, group=line.sha256, tags=line.tags), (line.image,), line=line)
+            for line in lines
+        ]
+
+    def read_entry(self, entry: _Entry) -> Sample:
+        """The picture, how many there are and where; BadSample for a file of other bytes."""
+        line = entry.line
+        picture = self._release.decode(line.image, _decode_pinned, sha256=line.sha256)
+        points = None
+        if line.points is not None:
+            points = np.array(line.points, dtype=np.float64).reshape(-1, 2)
+        target = CountTarget(line.count, points)
+        return make_sample(entry.item, picture, target, fields=line.fields)
+
+    def fingerprint(self) -> str:
+        """sha256 over the part's lines, which pin every picture by its own."""
+        digest = hashlib.sha256()
+        for entry in self._entries.values():
+            digest.update(msgspec.json.encode(entry.line) + b"\n")
+        return digest.hexdigest()
 
     def _read(self) -> list[Line]:
         data = self._release.read_index(INDEX, cure=CURE)
@@ -184,7 +157,7 @@ class PreparedCounts:
         write_atomic(self._release.root / INDEX, b"".join(encoded))
         pretty = msgspec.json.format(msgspec.json.encode(record), indent=2)
         write_atomic(self._release.root / RECORD, pretty + b"\n")
-        self.__dict__.pop("_lines", None)
+        self.__dict__.pop("_entries", None)
 
     def report(
         self, lines: Sequence[Line], left_out: Mapping[str, int], say: Callable[[str], None]
@@ -203,6 +176,12 @@ class PreparedCounts:
             "pictures": pictures,
             "left_out": out,
         }
+
+
+def _decode_pinned(data: bytes, *, what: str, sha256: str) -> NDArray[np.uint8]:
+    if hashlib.sha256(data).hexdigest() != sha256:
+        raise Undecodable(f"{what}: its sha256 is not its name")
+    return decode_image(data, what=what)
 
 
 def read_lines(data: bytes, *, file: str) -> list[Line]:

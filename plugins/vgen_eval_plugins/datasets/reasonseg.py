@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
-from functools import cached_property
-from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Literal
 
 import cv2
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from vgen_eval.errors import BadSample, MissingData, Problem
+from vgen_eval.errors import BadSample
 from vgen_eval.types import Item, Sample
 
-from vgen_eval_plugins.datasets.mask_lines import masked_sample, read_picture
-from vgen_eval_plugins.datasets.release import Release
+from vgen_eval_plugins.datasets.mask_reader import masked_sample
+from vgen_eval_plugins.datasets.release_reader import Entry, ReleaseReader
 
 __all__ = ["IGNORED", "ReasonSeg", "paint_shapes"]
 
@@ -44,14 +41,19 @@ class Annotation(msgspec.Struct, frozen=True):
     is_sentence: bool = False
 
 
-class ReasonSeg:
+class _Entry(Entry, frozen=True, kw_only=True):
+    number: int
+    """Of its text."""
+
+
+class ReasonSeg(ReleaseReader[_Entry]):
     """`ReasonSeg/<split>/<name>.jpg` with `<name>.json`; LISA (arXiv 2308.00692) and its code.
 
     The truth: shapes called flag left out, the others painted from the largest to the smallest,
     outline and inside, ignored ones as unknown. A picture without a shape has an empty truth.
     """
 
-    version: ClassVar[int] = 1
+    title = "ReasonSeg"
 
     class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         """Which pictures, and which of their texts."""
@@ -68,86 +70,49 @@ class ReasonSeg:
             msgspec.Meta(description="Pictures in which nothing is drawn: two of the test split."),
         ] = "keep"
 
-    def __init__(self, options: Options, *, root: Path | None, folder: Path) -> None:  # noqa: ARG002
-        self.options = options
-        self._release = Release(root, title="ReasonSeg")
-        self._place = f"ReasonSeg/{options.split}"
+    options: Options
 
-    def index(self) -> Sequence[Item]:
+    def find_entries(self) -> Iterator[_Entry]:
         """The split's pictures by name; their annotations are opened only where options ask it."""
-        return [item for item, _, _ in self._samples.values()]
+        place, options = f"ReasonSeg/{self.options.split}", self.options
+        for name in sorted(path.stem for path in self._release.scan(place, "*.jpg")):
+            files = (f"{place}/{name}.jpg", f"{place}/{name}.json")
+            opens = options.texts == "all" or options.no_polygon == "skip"
+            annotation = self._try_annotation(files[1]) if opens else None
+            if annotation and options.no_polygon == "skip" and not _has_shape(annotation):
+                continue
+            several = annotation is not None and options.texts == "all"
+            for number in range(len(annotation.text) if annotation and several else 1):
+                made = f"{name}-{number}" if several else name
+                item = Item(id=made, group=name, tags={"split": options.split})
+                yield _Entry(item, files, number=number)
 
-    def load(self, item: Item) -> Sample:
-        """The picture, its region and the text; BadSample when one of its files is faulty."""
-        known = self._samples.get(item.id)
-        if known is None:
-            raise BadSample(f"{self._release.root / self._place}: no sample '{item.id}'")
-        item, name, number = known
-        annotation = self._annotation(name)
-        if number >= len(annotation.text):
-            raise BadSample(f"{self._file(name, 'json')}: there is no text {number}")
-        file = f"{self._place}/{name}.jpg"
-        picture = read_picture(self._release, file)
+    def read_entry(self, entry: _Entry) -> Sample:
+        """The picture, its region and the text."""
+        picture_file, file = entry.files
+        annotation = self._annotation(file)
+        if entry.number >= len(annotation.text):
+            raise BadSample(f"{self._release.root / file}: there is no text {entry.number}")
+        picture = self._release.picture(picture_file)
         try:
             painted = paint_shapes(annotation.shapes, (picture.shape[0], picture.shape[1]))
         except ValueError as exc:
-            raise BadSample(f"{self._file(name, 'json')}: {exc}") from exc
-        text = annotation.text[number]
+            raise BadSample(f"{self._release.root / file}: {exc}") from exc
+        text = annotation.text[entry.number]
         valid = painted != IGNORED
-        return masked_sample(item, picture, painted == 1, what=file, query=text, valid=valid)
-
-    def look(self, items: Sequence[Item]) -> list[Problem]:
-        """Files of these samples that are missing or empty."""
-        names = {item.id: self._samples[item.id][1] for item in items}
-        return self._release.look(
-            {
-                i: tuple(f"{self._place}/{n}.{end}" for end in ("jpg", "json"))
-                for i, n in names.items()
-            }
+        return masked_sample(
+            entry.item, picture, painted == 1, what=picture_file, query=text, valid=valid
         )
 
-    def verify(self, items: Sequence[Item]) -> list[Problem]:
-        """Every fault that loading these samples shows."""
-        return self._release.verify(items, self.load)
-
-    def fingerprint(self) -> str:
-        """sha256 over the ids and what marks the annotations."""
-        names = dict.fromkeys(f"{self._place}/{n}.json" for _, n, _ in self._samples.values())
-        told = "\n".join([*self._samples, self._release.fingerprint(names)])
-        return hashlib.sha256(told.encode()).hexdigest()
-
-    @cached_property
-    def _samples(self) -> dict[str, tuple[Item, str, int]]:
-        folder = self._release.root / self._place
-        names = sorted(path.stem for path in folder.glob("*.jpg"))
-        if not names:
-            raise MissingData(
-                f"ReasonSeg: no *.jpg in {folder}",
-                cure="vgen-eval data list says where the files come from and how they lie",
-            )
-        samples: dict[str, tuple[Item, str, int]] = {}
-        opens = self.options.texts == "all" or self.options.no_polygon == "skip"
-        for name in names:
-            annotation = self._try_annotation(name) if opens else None
-            skips = annotation is not None and self.options.no_polygon == "skip"
-            if annotation is not None and skips and not _has_shape(annotation):
-                continue
-            tags = {"split": self.options.split}
-            several = annotation is not None and self.options.texts == "all"
-            for number in range(len(annotation.text) if several and annotation else 1):
-                item = Item(id=f"{name}-{number}" if several else name, group=name, tags=tags)
-                samples[item.id] = (item, name, number)
-        return samples
-
-    def _try_annotation(self, name: str) -> Annotation | None:
+    def _try_annotation(self, file: str) -> Annotation | None:
         """None for a faulty file: `load` tells of it, for that picture alone."""
         try:
-            return self._annotation(name)
+            return self._annotation(file)
         except BadSample:
             return None
 
-    def _annotation(self, name: str) -> Annotation:
-        data = self._release.read(f"{self._place}/{name}.json", limit=LARGEST)
+    def _annotation(self, file: str) -> Annotation:
+        data = self._release.read(file, limit=LARGEST)
         try:
             try:
                 text = data.decode("utf-8-sig")
@@ -157,11 +122,8 @@ class ReasonSeg:
             if not annotation.text:
                 raise ValueError("it holds no text")
         except ValueError as exc:
-            raise BadSample(f"{self._file(name, 'json')}: {exc}") from exc
+            raise BadSample(f"{self._release.root / file}: {exc}") from exc
         return annotation
-
-    def _file(self, name: str, end: str) -> Path:
-        return self._release.root / self._place / f"{name}.{end}"
 
 
 def _has_shape(annotation: Annotation) -> bool:

@@ -8,12 +8,11 @@ from typing import Annotated, Any
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from vgen_eval.errors import MissingData
 
 from vgen_eval_plugins.datasets.plain_pickle import load_plain
 from vgen_eval_plugins.datasets.release import Release
 
-__all__ = ["SPLITS", "Annotations", "Ref", "read_annotations", "read_refs"]
+__all__ = ["SPLITS", "Annotations", "Category", "Picture", "Ref", "read_annotations", "read_refs"]
 
 _UNC = ("train", "val", "testA", "testB")
 SPLITS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
@@ -22,8 +21,6 @@ SPLITS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "refcocog": {"umd": ("train", "val", "test"), "google": ("train", "val")},
 }
 """Data set -> whose splits -> their names."""
-
-CURE = "vgen-eval data list says where the files come from and how they lie"
 
 Side = Annotated[int, msgspec.Meta(ge=1, le=1 << 16)]
 
@@ -52,7 +49,7 @@ class Ref(msgspec.Struct, frozen=True):
 
 
 class Picture(msgspec.Struct, frozen=True):
-    """A photograph of COCO."""
+    """A picture as annotations in COCO's format have it."""
 
     id: int
     file_name: str
@@ -60,7 +57,9 @@ class Picture(msgspec.Struct, frozen=True):
     width: Side
 
 
-class _Category(msgspec.Struct, frozen=True):
+class Category(msgspec.Struct, frozen=True):
+    """A class and its number."""
+
     id: int
     name: str
 
@@ -75,7 +74,7 @@ class _Annotation(msgspec.Struct, frozen=True):
 class _Instances(msgspec.Struct, frozen=True):
     images: list[Picture]
     annotations: list[_Annotation]
-    categories: list[_Category] = []
+    categories: list[Category] = []
 
 
 class Annotations(msgspec.Struct, frozen=True):
@@ -106,28 +105,23 @@ class Annotations(msgspec.Struct, frozen=True):
 
 def read_refs(release: Release, name: str) -> list[Ref]:
     """The references of a pickle, of which only plain data is read; MissingData otherwise."""
-    data = release.read_index(name, cure=CURE)
-    try:
-        return msgspec.convert(load_plain(data), list[Ref])
-    except ValueError as exc:  # msgspec's own among them
-        raise MissingData(f"{release.title}: {release.root / name}: {exc}", cure=CURE) from exc
+    return release.parse_index(name, lambda data: msgspec.convert(load_plain(data), list[Ref]))
 
 
 def read_annotations(release: Release, name: str, refs: Sequence[Ref]) -> Annotations:
     """What of an instances.json the references need; MissingData when it is none."""
-    data = release.read_index(name, cure=CURE)
-    try:
+    wanted = {part for ref in refs for part in ref.parts}
+
+    def parse(data: bytes) -> Annotations:
         found = msgspec.json.decode(data, type=_Instances)
-        wanted = {part for ref in refs for part in ref.parts}
-        segments = {
-            entry.id: (entry.image_id, msgspec.json.decode(entry.segmentation))
-            for entry in found.annotations
-            if entry.id in wanted
-        }
-    except ValueError as exc:
-        raise MissingData(f"{release.title}: {release.root / name}: {exc}", cure=CURE) from exc
-    return Annotations(
-        images={picture.id: picture for picture in found.images},
-        categories={entry.id: entry.name for entry in found.categories},
-        segments=segments,
-    )
+        return Annotations(
+            images={picture.id: picture for picture in found.images},
+            categories={entry.id: entry.name for entry in found.categories},
+            segments={
+                entry.id: (entry.image_id, msgspec.json.decode(entry.segmentation))
+                for entry in found.annotations
+                if entry.id in wanted
+            },
+        )
+
+    return release.parse_index(name, parse)

@@ -5,17 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
 from vgen_eval.errors import BadSample, MissingData, Problem, Undecodable, VgenEvalError
-from vgen_eval.imaging import MAX_BYTES, read_bytes
+from vgen_eval.imaging import MAX_BYTES, decode_image, read_bytes
 from vgen_eval.types import Item
 
 from vgen_eval_plugins.files import File, Folder
 from vgen_eval_plugins.fingerprint import sample_files
 
-__all__ = ["Release"]
+__all__ = ["WHERE", "Release"]
+
+WHERE = "vgen-eval data list says where the files come from and how they lie"
+"""The cure for a release that is not there, or is another."""
 
 THREADS = 4
+
+Found = TypeVar("Found")
 
 
 class Release:
@@ -35,6 +43,22 @@ class Release:
         """Is there a file or a folder of this name?"""
         return (self.root / name).exists()
 
+    def first(self, names: Sequence[str]) -> str:
+        """Of the names that a file or a folder may have, the one that is there, else the first."""
+        return next((name for name in names if self.has(name)), names[0])
+
+    def scan(self, folder: str, pattern: str, *, told: str | None = None) -> list[Path]:
+        """What lies below a folder, sorted; MissingData when nothing does.
+
+        `told`: the pattern in the words of the release, for that message.
+        """
+        found = sorted((self.root / folder).glob(pattern))
+        if not found:
+            raise MissingData(
+                f"{self.title}: {self.root / folder} holds no {told or pattern}", cure=WHERE
+            )
+        return found
+
     def find(self, name: str) -> File:
         """The file; BadSample, with the reason, when it is not there or leads out of the folder."""
         try:
@@ -49,6 +73,17 @@ class Release:
         except Undecodable as exc:
             raise BadSample(f"{self.root / name}: {exc.what}") from exc
 
+    def decode(self, name: str, decoder: Callable[..., Found], **options: Any) -> Found:
+        """What decoder(bytes, what=name) makes of it, for one sample; BadSample, naming it."""
+        try:
+            return decoder(self.read(name), what=name, **options)
+        except Undecodable as exc:
+            raise BadSample(f"{self.root}: {exc.what}") from exc
+
+    def picture(self, name: str) -> NDArray[np.uint8]:
+        """uint8 (H, W, 3); BadSample, naming the file, when it is faulty."""
+        return self.decode(name, decode_image)
+
     def read_index(self, name: str, *, cure: str | None = None, limit: int = MAX_BYTES) -> bytes:
         """The bytes of a file that all samples hang on; MissingData when they cannot be had."""
         try:
@@ -57,19 +92,27 @@ class Release:
             reason = exc.what if isinstance(exc, Undecodable) else str(exc)
             raise MissingData(f"{self.title}: {reason}", cure=cure) from exc
 
+    def parse_index(
+        self, name: str, parse: Callable[[bytes], Found], *, limit: int = MAX_BYTES
+    ) -> Found:
+        """What such a file says; MissingData when `parse` raises ValueError, as msgspec does."""
+        data = self.read_index(name, cure=WHERE, limit=limit)
+        try:
+            return parse(data)
+        except ValueError as exc:
+            raise MissingData(f"{self.title}: {self.root / name}: {exc}", cure=WHERE) from exc
+
     def look(self, names: Mapping[str, Sequence[str]]) -> list[Problem]:
         """Files that are missing or empty, of sample id -> names; none is opened."""
         found = []
         for sample, files in names.items():
             for name in files:
                 try:
-                    empty = self._folder.find(name).size == 0
+                    fault = None if self._folder.find(name).size else "is empty"
                 except ValueError as exc:
-                    found.append(Problem(str(exc), file=str(self.root / name), path=sample))
-                else:
-                    if empty:
-                        file = str(self.root / name)
-                        found.append(Problem("is empty", file=file, path=sample))
+                    fault = str(exc)
+                if fault is not None:
+                    found.append(Problem(fault, file=str(self.root / name), path=sample))
         return found
 
     def verify(self, items: Sequence[Item], load: Callable[[Item], object]) -> list[Problem]:
@@ -89,7 +132,7 @@ class Release:
     def fingerprint(self, names: Iterable[str]) -> str:
         """A digest of these files, those that are not there left out."""
         files = {}
-        for name in names:
+        for name in dict.fromkeys(names):
             try:
                 files[name] = self._folder.find(name)
             except ValueError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import PurePosixPath
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import msgspec
 import numpy as np
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from vgen_eval.imaging import resize
 from vgen_eval.types import Item
 
-from vgen_eval_plugins.datasets.pairs import Pair, PairedDepth
+from vgen_eval_plugins.datasets.pairs import PairedDepth
+from vgen_eval_plugins.datasets.release_reader import Entry
 
 __all__ = ["ScanNet"]
 
@@ -22,8 +23,8 @@ class ScanNet(PairedDepth):
     A colour picture larger than its depth is brought to the depth's size.
     """
 
-    title: ClassVar[str] = "ScanNet"
-    metres: ClassVar[float] = 0.001
+    title = "ScanNet"
+    metres = 0.001
 
     class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         """Which frames."""
@@ -32,14 +33,14 @@ class ScanNet(PairedDepth):
             "scannet_val_sampled_list_800_1.txt"
         )
 
-    def read_line(self, words: list[str]) -> Pair:
+    def read_line(self, words: list[str]) -> Entry:
         """A picture and its depth."""
         if len(words) < 2:
             raise ValueError("a picture and its depth were wanted")
         picture = PurePosixPath(words[0])
         scene = picture.parts[0]
         item = Item(id=f"{scene}/{picture.stem}", group=scene, tags={})
-        return Pair(item, words[0], words[1])
+        return Entry(item, (words[0], words[1]))
 
     def prepare_pair(
         self, picture: NDArray[np.uint8], depth: NDArray[np.float32]

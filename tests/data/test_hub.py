@@ -154,7 +154,7 @@ def test_another_commit_is_fetched_when_it_is_named_and_what_only_the_first_had_
         assert (tmp_path / "d/cats/1.png").read_bytes() == FILES["1.png"]
         done = prepare(tmp_path, hub, "--revision", LATER)
     assert done.returncode == 0
-    assert "1 files of the commit before are left, such as old.png" in done.stderr
+    assert "of the commit before 1 file left, such as old.png" in done.stderr
     assert (tmp_path / "d/cats/1.png").read_bytes() == picture(200)
     assert json.loads((tmp_path / "d/cats/fetched.json").read_text())["revision"] == LATER
 

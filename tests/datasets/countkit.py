@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from lookalikes.files import sha256
 from PIL import Image as Pillow
 from vgen_eval_plugins.standins.server import Answer, Call, Handler, Rejected, Service
 
@@ -34,10 +34,6 @@ def picture(number: int, *, width: int = 50, height: int = 40, form: str = "PNG"
     file = io.BytesIO()
     Pillow.fromarray(pixels).save(file, form)
     return file.getvalue()
-
-
-def sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
 
 
 class Pictures(Service):

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from lookalikes import files
+from lookalikes.files import write_npy
 from numpy.typing import NDArray
-from PIL import Image as Pillow
 from vgen_eval.types import Item, Sample
+
+__all__ = ["item_of", "load_all", "photo", "write_npy", "write_png"]
 
 
 def write_png(path: Path, array: NDArray[Any]) -> None:
-    """8-bit colour or grey, or 16-bit grey."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    Pillow.fromarray(array).save(path)
-
-
-def write_npy(path: Path, array: NDArray[Any]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    file = io.BytesIO()
-    np.save(file, array, allow_pickle=False)
-    path.write_bytes(file.getvalue())
+    """8-bit colour or grey, or 16-bit grey; a JPEG where the name says so."""
+    (files.write_jpeg if path.suffix == ".jpg" else files.write_png)(path, array)
 
 
 def photo(height: int, width: int, seed: int = 0) -> NDArray[np.uint8]:

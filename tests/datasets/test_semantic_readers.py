@@ -11,10 +11,11 @@ import pytest
 from PIL import Image as Pillow
 from releasekit import item_of, load_all, photo, write_png
 from vgen_eval.errors import BadSample, MissingData
-from vgen_eval_plugins.datasets.celebamask_hq import CLASSES, CelebAMaskHQ, Draw, merge_parts
+from vgen_eval_plugins.datasets.celebamask_hq import CLASSES, CelebAMaskHQ, merge_parts
 from vgen_eval_plugins.datasets.cityscapes import Cityscapes
 from vgen_eval_plugins.datasets.coco_classes import CLASSES as COCO
 from vgen_eval_plugins.datasets.coco_panoptic import NAMES, CocoPanoptic
+from vgen_eval_plugins.datasets.draw import Draw
 
 FRAME = "frankfurt_000000_000294"
 
@@ -138,6 +139,9 @@ def test_a_list_of_official_numbers_takes_the_place_of_the_draw(tmp_path):
     data = faces(tmp_path, ids="mine.json", draw=Draw(seed=77, count=150))
     assert [item.id for item in data.index()] == ["2001", "7"]
     assert data.load(item_of("2001")).target.labels.shape == (1024, 1024)
+    (tmp_path / "mine.json").write_text('[7, "00007"]')
+    with pytest.raises(MissingData, match="names a picture twice"):
+        faces(tmp_path, ids="mine.json").index()
     (tmp_path / "mine.json").write_text("[2001, 30000]")
     with pytest.raises(MissingData, match="nor of official numbers"):
         faces(tmp_path, ids="mine.json").index()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ PALETTE = [
     (255, 204, 204), (102, 51, 0), (255, 0, 0), (102, 204, 0), (255, 255, 0), (0, 0, 153),
     (0, 0, 204), (255, 51, 153), (0, 204, 204), (0, 51, 0), (255, 153, 51), (0, 204, 0),
 ]  # fmt: skip
-NUMBERS = (0, 27, 2001, 4000)
+NUMBERS = (0, 27, 2001)
 
 
 def _parts(number: int) -> dict[str, NDArray[np.bool_]]:
@@ -78,15 +79,15 @@ def _labels(indices: NDArray[np.uint8]) -> dict[str, NDArray[np.bool_]]:
     return {name: mask for name, mask in masks.items() if mask.any()}
 
 
-def write_official(root: Path, *, samples: int = 3) -> list[dict[str, Any]]:
+def write_official(root: Path, *, numbers: Sequence[int] = NUMBERS) -> list[dict[str, Any]]:
     """`CelebA-HQ-img/N.jpg` (1024) and `CelebAMask-HQ-mask-anno/{N//2000}/NNNNN_part.png` (512).
 
     Part files are RGB, white on black, and only those of parts that are there. `labels` is at 512.
     """
     home = root / "celebamask_hq"
     found = []
-    for place in range(samples):
-        number, parts = NUMBERS[place], _parts(place)
+    for place, number in enumerate(numbers):
+        parts = _parts(place)
         indices = _indices(parts)
         picture = _photo(indices, 1024)
         write_jpeg(home / "CelebA-HQ-img" / f"{number}.jpg", picture)

@@ -49,12 +49,13 @@ _STREET = {"car": 3, "person": 1, "vegetation": 184, "building": 197, "sidewalk"
 NUMBERS = (139, 285, 632, 724)
 
 
-def write(root: Path, *, samples: int = 3) -> list[dict[str, Any]]:
+def write(root: Path, *, samples: int = 3, listed: int = 0) -> list[dict[str, Any]]:
     """`coco/val2017/N.jpg`, `annotations/panoptic_val2017.json` and `panoptic_val2017/N.png`.
 
     A segment's id is R + 256 G + 65536 B; each object is a segment of its own. 0 is unlabelled and
     in no class: the lamp post of a street, and a stripe. The JSON lists the pictures backwards.
-    Sizes are 640 x 480 and 640 x 427. Colours of the categories are not COCO's.
+    Sizes are 640 x 480 and 640 x 427. Colours of the categories are not COCO's. `listed`: pictures
+    in all that the JSON names, those after `samples` without their files.
     """
     home = root / "coco"
     images, annotations, found = [], [], []
@@ -89,6 +90,14 @@ def write(root: Path, *, samples: int = 3) -> list[dict[str, Any]]:
             {"number": number, "picture": view.rgb, "lossy": True, "labels": labels,
              "unlabelled": ids == 0}
         )  # fmt: skip
+    for number in range(NUMBERS[-1] + 1, NUMBERS[-1] + 1 + listed - samples):
+        images.append(
+            {"id": number, "file_name": f"{number:012d}.jpg", "height": 480, "width": 640}
+        )
+        whole = _segment(1, _ROOM["wall"], np.ones((480, 640), bool))
+        annotations.append(
+            {"image_id": number, "file_name": f"{number:012d}.png", "segments_info": [whole]}
+        )
     record = {
         "info": {},
         "licenses": [],

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lookalikes.files import write_png
+from lookalikes.files import write_npy, write_png
 from lookalikes.scenes import room, street
 
 __all__ = ["write"]
@@ -45,8 +45,8 @@ def write(
             known &= np.nan_to_num(view.depth, nan=np.inf) < 300
         garbage = rng.choice([0.0, 0.0, 197.5, 4.2], size=(HEIGHT, WIDTH))
         depth = np.where(known, view.depth, garbage).astype(np.float32)
-        np.save(home / f"{name}_depth.npy", depth[:, :, None])
-        np.save(home / f"{name}_depth_mask.npy", known.astype(np.float32))
+        write_npy(home / f"{name}_depth.npy", depth[:, :, None])
+        write_npy(home / f"{name}_depth_mask.npy", known.astype(np.float32))
         truth = np.where(known[:, :, None], view.normals, np.nan).astype(np.float32)
         one: dict[str, Any] = {
             "name": name,
@@ -56,7 +56,7 @@ def write(
             "depth": np.where(known, depth, np.float32(np.nan)),
         }
         if normals:
-            np.save(home / f"{name}_normal.npy", np.nan_to_num(truth))
+            write_npy(home / f"{name}_normal.npy", np.nan_to_num(truth))
             one["normals"] = truth
         found.append(one)
     return sorted(found, key=lambda sample: str(sample["name"]))

@@ -12,7 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-__all__ = ["jpeg_bytes", "rle_counts", "sha256", "write_indexed", "write_jpeg", "write_png"]
+__all__ = [
+    "jpeg_bytes",
+    "rle_counts",
+    "sha256",
+    "write_indexed",
+    "write_jpeg",
+    "write_npy",
+    "write_png",
+]
 
 
 def write_png(path: Path, array: NDArray[Any]) -> None:
@@ -24,6 +32,12 @@ def write_png(path: Path, array: NDArray[Any]) -> None:
     )
     assert done
     path.write_bytes(data.tobytes())
+
+
+def write_npy(path: Path, array: NDArray[Any]) -> None:
+    """An array in NumPy's own format; folders are made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.save(path, array, allow_pickle=False)
 
 
 def jpeg_bytes(rgb: NDArray[np.uint8]) -> bytes:

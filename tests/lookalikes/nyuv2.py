@@ -10,7 +10,7 @@ import numpy as np
 import scipy.io
 from numpy.typing import NDArray
 
-from lookalikes.files import write_png
+from lookalikes.files import write_npy, write_png
 from lookalikes.scenes import View, room
 
 __all__ = [
@@ -135,19 +135,17 @@ def write_flat(
 ) -> list[dict[str, Any]]:
     """`images/`, `depth/` (or `depths/`), `normals/` and `normals_mask/` by position."""
     folder = root / "nyuv2"
-    for name in ("images", depth_folder, *(("normals", "normals_mask") if normals else ())):
-        (folder / name).mkdir(parents=True, exist_ok=True)
     found = []
     for place in range(samples):
         sample = _sample(place)
         stem = f"{place:04d}"
         write_png(folder / "images" / f"{stem}.png", sample["picture"])
-        np.save(folder / depth_folder / f"{stem}.npy", sample["depth"])
+        write_npy(folder / depth_folder / f"{stem}.npy", sample["depth"])
         one = {"id": stem, "picture": sample["picture"], "depth": sample["depth"]}
         if normals:
             stored, mask, truth = _quantised(room(place), place)
-            np.save(folder / "normals" / f"{stem}.npy", stored)
-            np.save(folder / "normals_mask" / f"{stem}.npy", mask)
+            write_npy(folder / "normals" / f"{stem}.npy", stored)
+            write_npy(folder / "normals_mask" / f"{stem}.npy", mask)
             one["normals"] = truth
         found.append(one)
     return found
@@ -197,7 +195,6 @@ def write_dsine(root: Path, *, samples: int = 3, arrays: bool = False) -> list[d
     Components are left, up, towards the camera; (0, 0, 0), black in the PNG, is unknown.
     """
     folder = root / "nyuv2" / "dsine_eval" / "nyuv2" / "test"
-    folder.mkdir(parents=True, exist_ok=True)
     found = []
     for place in range(samples):
         view, unknown = room(place), _holes(place)
@@ -206,7 +203,7 @@ def write_dsine(root: Path, *, samples: int = 3, arrays: bool = False) -> list[d
         stored = view.normals * (-1.0, 1.0, 1.0)
         if arrays:
             stored[unknown] = 0.0
-            np.save(folder / f"{stem}_normal.npy", stored.astype(np.float32))
+            write_npy(folder / f"{stem}_normal.npy", stored.astype(np.float32))
         else:
             levels = np.round((stored + 1.0) / 2.0 * 255.0).astype(np.uint8)
             levels[unknown] = 0
@@ -215,7 +212,7 @@ def write_dsine(root: Path, *, samples: int = 3, arrays: bool = False) -> list[d
             stored[unknown] = 0.0
         focal = 0.9 * WIDTH
         intrinsics = [[focal, 0, (WIDTH - 1) / 2], [0, focal, (HEIGHT - 1) / 2], [0, 0, 1]]
-        np.save(folder / f"{stem}_intrins.npy", np.array(intrinsics, np.float32))
+        write_npy(folder / f"{stem}_intrins.npy", np.array(intrinsics, np.float32))
         truth = np.full(stored.shape, np.nan)
         known = ~unknown
         truth[known] = stored[known] * (-1.0, 1.0, 1.0)

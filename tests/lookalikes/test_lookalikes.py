@@ -115,19 +115,28 @@ def test_nyuv2_png_and_normals_of_other_exports(tmp_path: Path) -> None:
     raw = levels(home / "test" / "office_0005" / "depth_0009.png")
     filled = levels(home / "test" / "office_0005" / "filled_0009.png")
     assert raw.dtype == filled.dtype == np.uint16
+    assert np.array_equal(raw == 0, np.isnan(found[2]["raw"]))
     assert (raw == 0).any()
-    assert (filled > 0).all()
-    nyuv2.write_nm(tmp_path)
+    assert np.array_equal(filled / np.float32(1000), found[2]["depth"])
+    assert np.abs(filled / 1000 - nyuv2.write_flat(tmp_path)[2]["depth"]).max() < 6e-4
+    found = nyuv2.write_nm(tmp_path)
     nm = scipy.io.loadmat(home / "normals_gt" / "nm_000009.mat")
+    assert np.array_equal(nm["depthValid"] == 0, np.isnan(found[2]["normals"][..., 0]))
+    known = nm["depthValid"] > 0
+    assert np.abs(nm["ny"] - found[2]["normals"][..., 1])[known].max() < 0.02  # 8 bits
+    assert np.abs(nm["nx"] + found[2]["normals"][..., 0])[known].max() < 0.02  # to the left
     assert nm["nx"].shape == nm["depthValid"].shape == (480, 640)
-    nyuv2.write_dsine(tmp_path)
+    found = nyuv2.write_dsine(tmp_path)
     bundle = home / "dsine_eval" / "nyuv2" / "test"
     assert names(bundle)[-3:] == ["000008_img.png", "000008_intrins.npy", "000008_normal.png"]
     stored = levels(bundle / "000008_normal.png")[..., ::-1]
     assert (stored.dtype, stored.shape) == (np.uint8, (480, 640, 3))
     assert (stored.max(axis=2) == 0).any()
-    nyuv2.write_dsine(tmp_path, arrays=True)
-    assert np.load(bundle / "000008_normal.npy").shape == (480, 640, 3)
+    assert np.array_equal(stored.max(axis=2) == 0, np.isnan(found[2]["normals"][..., 0]))
+    found = nyuv2.write_dsine(tmp_path, arrays=True)
+    stored = np.load(bundle / "000008_normal.npy")
+    assert (stored.dtype, stored.shape) == (np.float32, (480, 640, 3))
+    assert np.array_equal((stored == 0).all(axis=2), np.isnan(found[2]["normals"][..., 0]))
 
 
 @pytest.mark.parametrize(("domain", "folder"), [("indoors", None), ("outdoor", "outdoors")])
@@ -156,6 +165,7 @@ def test_scannet_and_kitti(tmp_path: Path) -> None:
     colour, depth = (levels(tmp_path / "scannet" / name) for name in line.split())
     assert colour.shape == (968, 1296, 3)
     assert (depth.shape, depth.dtype) == ((480, 640), np.uint16)
+    assert np.array_equal(np.isnan(found[0]["depth"]), depth == 0)
     assert np.nanmax(np.abs(found[0]["depth"] - depth / 1000)) < 1e-6
 
     found = kitti.write(tmp_path)
@@ -167,6 +177,7 @@ def test_scannet_and_kitti(tmp_path: Path) -> None:
     depth = levels(tmp_path / "kitti" / depth_name)
     assert (depth.dtype, depth.shape) == (np.uint16, (375, 1242))
     assert 0.02 < (depth > 0).mean() < 0.3
+    assert np.array_equal(np.isnan(found[0]["depth"]), depth == 0)
     assert np.nanmax(np.abs(found[0]["depth"] - depth / 256)) < 1e-4
 
 
@@ -185,7 +196,8 @@ def test_refer_seg(tmp_path: Path) -> None:
     instances = json.loads((home / "refcoco" / "instances.json").read_text())
     masks = {annotation["id"]: annotation for annotation in instances["annotations"]}
     kept = [ref for ref in refs if ref["split"] == "val"]
-    assert len(found) == 2 * len(kept) == 6
+    assert len(kept) == 3
+    assert len(found) == 6
     assert {ref["split"] for ref in refs} == {"train", "val", "testA", "testB", "test"}
     for sample, (ref, at) in zip(found, ((r, a) for r in kept for a in (0, 1)), strict=True):
         segmentation = masks[ref["ann_id"]]["segmentation"]
@@ -197,7 +209,8 @@ def test_refer_seg(tmp_path: Path) -> None:
         assert np.array_equal(mask > 0, sample["mask"])
         assert ref["sentences"][at]["sent"] == sample["query"]
     assert (home / refer_seg.IMAGES / "COCO_train2014_000000001007.jpg").is_file()
-    assert kept[0]["image_id"] == kept[1]["image_id"] != kept[2]["image_id"]
+    assert kept[0]["image_id"] == kept[1]["image_id"]
+    assert kept[1]["image_id"] != kept[2]["image_id"]
 
 
 def test_reason_seg(tmp_path: Path) -> None:
@@ -290,7 +303,11 @@ def test_celebamask_hq(tmp_path: Path) -> None:
             merged[levels(path)[..., 0] > 0] = place
     for name, mask in found[1]["labels"].items():
         assert np.array_equal(merged == celebamask_hq.CLASSES.index(name), mask)
-    assert {"eye_glass", "left_eye", "ear_ring"} & set(found[1]["labels"])
+    assert {"eye_glass", "left_eye", "ear_ring"} <= found[1]["labels"].keys()
+    assert "eye_glass" not in found[0]["labels"]
+    celebamask_hq.write_official(tmp_path, numbers=(23_456,))
+    assert (home / "CelebA-HQ-img" / "23456.jpg").is_file()
+    assert (home / "CelebAMask-HQ-mask-anno" / "11" / "23456_skin.png").is_file()
 
     found = celebamask_hq.write_export(tmp_path)
     listed = json.loads((home / "eval-set" / "celeb" / "id-150.json").read_text())
@@ -311,6 +328,7 @@ def test_coco_panoptic(tmp_path: Path) -> None:
     assert sum(category["isthing"] for category in record["categories"]) == 80
     assert (min(kinds), max(kinds), 12 in kinds, 91 in kinds) == (1, 200, False, False)
     by_image = {entry["image_id"]: entry for entry in record["annotations"]}
+    assert len(by_image) == len(found) == 3
     for sample in found:
         entry = by_image[sample["number"]]
         coded = levels(home / "annotations" / "panoptic_val2017" / entry["file_name"])
@@ -318,12 +336,24 @@ def test_coco_panoptic(tmp_path: Path) -> None:
         ids = red + 256 * green + 65536 * blue
         seen: dict[str, Any] = {}
         for segment in entry["segments_info"]:
-            assert segment["area"] == (ids == segment["id"]).sum() > 0
+            assert segment["area"] == (ids == segment["id"]).sum()
+            assert segment["area"] > 0
             name = kinds[segment["category_id"]]
             seen[name] = seen.get(name, False) | (ids == segment["id"])
         assert seen.keys() == sample["labels"].keys()
         assert all(np.array_equal(seen[name], mask) for name, mask in sample["labels"].items())
         assert (ids == 0).any()
+
+
+def test_coco_may_list_pictures_that_are_not_there(tmp_path: Path) -> None:
+    found = coco.write(tmp_path, samples=2, listed=150)
+    home = tmp_path / "coco"
+    record = json.loads((home / "annotations" / "panoptic_val2017.json").read_text())
+    listed = sorted(entry["file_name"] for entry in record["annotations"])
+    assert len(set(listed)) == 150
+    assert len(record["images"]) == 150
+    assert names(home / "annotations" / "panoptic_val2017") == listed[:2]
+    assert listed[:2] == [f"{sample['number']:012d}.png" for sample in found]
 
 
 def test_pixmo(tmp_path: Path) -> None:

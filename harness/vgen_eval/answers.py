@@ -29,6 +29,7 @@ from vgen_eval.imaging import (
 )
 from vgen_eval.secrets import redact
 from vgen_eval.types import AnswerForm, Status
+from vgen_eval.wording import describe, plural
 
 __all__ = ["AnswerFault", "Packed", "clean", "pack", "unpack"]
 
@@ -77,7 +78,7 @@ def pack(form: AnswerForm, answer: Any) -> Packed:
         raise
     # answers are anyone's objects: what they raise when they are read is their fault alone
     except Exception as exc:
-        reason = f"{type(answer).__name__} cannot be read: {type(exc).__name__}: {exc}"
+        reason = f"{type(answer).__name__} cannot be read: {describe(exc)}"
         raise AnswerFault("undecodable", clean(reason)[:500]) from exc
 
 
@@ -89,7 +90,9 @@ def _pack(form: AnswerForm, answer: Any) -> Packed:
         raise AnswerFault("no_answer", f"text instead of {_article(form)}", text=clean(answer))
     data, suffix = _picture(answer) if form == "image" else _raw(form, answer)
     if len(data) > MAX_BYTES:
-        raise AnswerFault("undecodable", f"{len(data)} bytes, over the limit of {MAX_BYTES}")
+        raise AnswerFault(
+            "undecodable", f"{plural(len(data), 'byte')}, over the limit of {MAX_BYTES}"
+        )
     return Packed(sha256=hashlib.sha256(data).hexdigest(), data=data, suffix=suffix)
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from vgen_eval.errors import BrokenPlugin, MissingExtra, UsageError, nearest
+from vgen_eval.wording import describe, message
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -34,8 +35,9 @@ _METHODS: Mapping[str, tuple[str, ...]] = {
     "decoder": ("decode",),
     "encoder": ("encode",),
     "metric": ("update", "merge", "compute"),
+    "exporter": ("export",),
 }
-_WITH_OPTIONS = ("dataset", "decoder", "encoder", "metric")
+_WITH_OPTIONS = ("dataset", "decoder", "encoder", "metric", "exporter")
 
 
 class Loader:
@@ -114,7 +116,7 @@ class Loader:
             # a name or a module registered twice; a hook whose arguments are not the declared ones
             if self._manager.get_plugin(plugin.name) is module:
                 self._manager.unregister(name=plugin.name)
-            raise BrokenPlugin(f"{what}: {_one_line(exc)}", cure=CURE) from exc
+            raise BrokenPlugin(f"{what}: {message(exc)}", cure=CURE) from exc
 
     def _call_hook(self, plugin: Plugin, hook: str) -> Mapping[str, str]:
         assert self._manager is not None
@@ -213,12 +215,3 @@ def _stdout_to_stderr() -> Iterator[None]:
     # a handler that the plugin builds on sys.stdout stays usable, which a buffer would not
     with contextlib.redirect_stdout(sys.stderr):
         yield
-
-
-def describe(exc: BaseException) -> str:
-    """An exception as one line: its class and its message."""
-    return f"{type(exc).__name__}: {_one_line(exc)}" if str(exc) else type(exc).__name__
-
-
-def _one_line(exc: BaseException) -> str:
-    return " ".join(str(exc).split())

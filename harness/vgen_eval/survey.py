@@ -17,7 +17,8 @@ import msgspec
 
 from vgen_eval.discovery import Plugin
 from vgen_eval.errors import BrokenPlugin, MissingExtra, VgenEvalError
-from vgen_eval.loading import Loader, describe
+from vgen_eval.loading import Loader
+from vgen_eval.wording import describe
 
 __all__ = ["ComponentReport", "PluginReport", "survey_plugins"]
 

@@ -292,6 +292,8 @@ class Dataset(Protocol):
     # prepare(self, say) -> None, converts once what has to be converted; `say` takes one line of
     # progress at a time. `index` raises MissingData until it was done.
     # draft(cls, request), a class method, see `vgen_eval.drafts`.
+    # And: measures, what the truth is ("depth", "mask", ...), of a reader whose options choose it;
+    # a protocol whose metrics measure something else is refused before anything runs.
 
 
 class Decoder(Protocol):
@@ -361,3 +363,7 @@ class Metric(Protocol):
 
     # Optional: flags(self, statistics) -> Sequence[str], what one sample's statistics say of its
     # prediction: `degenerate_fit`, ... They join the decoder's flags.
+    #
+    # Optional: class_confusion(self, pred, target, valid) -> (names, counts), of a metric of
+    # classes: names of the truth's classes, and pixels (classes, classes + 2) by truth and answer;
+    # the last two columns are a class that the truth does not know, and none. `plot confusion`.

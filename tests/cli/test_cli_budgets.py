@@ -42,7 +42,7 @@ def test_a_budget_reads_as_json(vgen: Command) -> None:
     assert done.returncode == 1
     outcome = json.loads(done.stdout)
     assert outcome["stopped"]
-    assert outcome["stop_reason"].startswith("stopped: budget of 1 calls reached, 1 made")
+    assert outcome["stop_reason"].startswith("stopped: budget of 1 call reached, 1 made")
 
 
 @pytest.mark.parametrize("option", ["--max-calls", "--max-tokens", "--max-cost"])

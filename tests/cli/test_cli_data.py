@@ -229,7 +229,7 @@ def test_other_protocols_that_need_other_data_are_told_too(
     made["protocols"] |= {"few": plain | {"data": {"options": {"listed": "few.txt"}, "n": 1}}}
     (tmp_path / "two.yaml").write_text(json.dumps(made))
     out, _ = told(["list", "./two.yaml"], capfd)
-    assert "for my/two@few   not found, -/1 samples" in out
+    assert "for my/two@few   not found, -/1 sample" in out
     assert "my/two@same" not in out
     assert "few" not in told(["list", "./two.yaml@plain"], capfd)[0].partition("\n\n")[0]
     # that it is not here is no fault of what is asked for
@@ -243,7 +243,7 @@ def test_other_protocols_that_need_other_data_are_told_too(
     (data / "store/few.txt").write_text("a\nb\n")
     out, _ = told(["verify", "./two.yaml"], capfd, 3)
     assert out.splitlines()[1:] == [
-        "my/two: 1 samples expected, 2 found",
+        "my/two: 1 sample expected, 2 found",
         "my/two@few: 2 samples read, 2 sound, 1 not as the card says",
     ]
     assert told(["verify", "./two.yaml", "--samples", "c"], capfd)[0].count("\n") == 1

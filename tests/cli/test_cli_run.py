@@ -35,7 +35,8 @@ def test_without_a_terminal_stdout_is_headline_table_and_where_things_are(vgen: 
     done = vgen(*COUNTING, "--model", "plug-noise:loud", "--limit", "3")
     assert done.returncode == 0
     lines = [line for line in done.stdout.splitlines() if line]
-    assert re.fullmatch(r"vgen-eval \S+   model loud \(plug-noise\)   1 task, 3 samples", lines[0])
+    headline = r"vgen-eval \S+   model loud \(plug-noise\)   1 task, 3 of 13 samples"
+    assert re.fullmatch(headline, lines[0])
     assert lines[1].split() == ["task", "answer", "done", "failed", "score", "ceiling", "floor"]
     assert lines[2].split()[:5] == ["samples/counting@standard", "text", "3/3", "0", "mae"]
     assert lines[3].startswith("done in ")

@@ -16,7 +16,8 @@ from vgen_eval.engine.ablation import read_variants, resolve_key
 from vgen_eval.engine.rescore import reopen
 from vgen_eval.errors import NotRunnable, UsageError
 from vgen_eval.plugins import Catalog
-from vgen_eval.results.comparing import compare, kendall_tau, rank_moves, ranks
+from vgen_eval.results.comparing import compare, rank_moves
+from vgen_eval.statistics import kendall_tau, ranks
 
 FITS = ["disparity_lsq_clamped", "depth_lsq"]
 

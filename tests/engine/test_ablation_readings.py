@@ -119,7 +119,7 @@ def test_what_a_run_overrode_of_its_protocol_is_no_part_of_another(toys: Path) -
         ("title", "no number hangs on it"),
         ("nosuch", "nothing in .* is called 'nosuch'"),
         ("protocol.metrics.0.options.nosuch", "unknown key"),
-        ("protocol.metrics.7.options.fit", "the list has 1 entries"),
+        ("protocol.metrics.7.options.fit", "the list has 1 entry"),
         ("protocol.nosuch", "unknown key"),
     ],
 )
@@ -277,7 +277,7 @@ def test_a_reader_that_raises_spoils_its_sample_alone(
     monkeypatch.setattr(toybench.parts.Numbers, "load", torn)
     cell = described([folder_of(toys, card)], "shift", [0, 1])["runs"][0]["values"][0]
     assert (cell["samples"], cell["counts"]["data_fault"]) == (3, 1)
-    assert cell["faults"] == [{"reason": "'a column'", "attempts": 1}]
+    assert cell["faults"] == [{"reason": "KeyError: 'a column'", "attempts": 1}]
 
 
 def test_answers_that_stand_in_the_line_need_no_file(toys: Path) -> None:
@@ -287,12 +287,13 @@ def test_answers_that_stand_in_the_line_need_no_file(toys: Path) -> None:
     assert [cell["value"] for cell in cells] == [1.0, 0.0]
 
 
-def test_a_picture_that_was_altered_counts_as_not_kept(toys: Path) -> None:
+def test_a_picture_that_was_altered_is_called_damaged(toys: Path) -> None:
     task = kit.task(toys, n=3, protocol={"answers": [kit.IMAGE]})
     card = kit.run(toys, tasks=task, model=kit.model(toys, card={"answers": ["image"]}))
     folder = folder_of(toys, card)
-    next((folder / "outputs").iterdir()).write_bytes(b"something else")
-    with pytest.raises(NotRunnable, match="1 answers were not kept"):
+    kept = next((folder / "outputs").iterdir())
+    kept.write_bytes(b"something else")
+    with pytest.raises(NotRunnable, match=rf"{kept.name} is damaged .*cannot be read another way"):
         read(folder, "background", [[0, 0, 0], [255, 255, 255]])
 
 

@@ -101,7 +101,7 @@ def test_a_budget_of_calls_counts_tries_and_is_never_crossed(
         )
     assert len(billing.arrivals) == most
     assert results.stop_reason == (
-        f"stopped: budget of {most} calls reached, {most} made; "
+        f"stopped: budget of {most} call{'' if most == 1 else 's'} reached, {most} made; "
         "the same command goes on, and may use as much again"
     )
     (card,) = results

@@ -70,7 +70,7 @@ def test_points_lie_on_the_photograph() -> None:
     drawn = draw(Counted(1, np.array([[20.0, 10.0]])), PHOTO)
     assert drawn.picture[10, 20].tolist() == list(DOT)
     assert drawn.picture[0, 0].tolist() == [9, 9, 9]
-    assert drawn.caption == "count 1, 1 points"
+    assert drawn.caption == "count 1, 1 point"
     assert draw(Counted(3), PHOTO).caption == "count 3"
 
 

@@ -11,6 +11,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +20,16 @@ import numpy as np
 import PIL.Image
 from bench_plugin import NAME, install, write_photos
 from figures import interleave, ratio, repeated, report, seconds
-from maps import SIDE, jitter, plain_depth, plain_normals, smooth_map
+from maps import (
+    SIDE,
+    drawn_labels,
+    jitter,
+    plain_confusion,
+    plain_depth,
+    plain_nearest,
+    plain_normals,
+    smooth_map,
+)
 from numpy.typing import NDArray
 from vgen_eval.imaging import Image, decode_image
 from vgen_eval.types import Example, Scene
@@ -27,6 +37,8 @@ from vgen_eval.types import Example, Scene
 PICTURES = int(os.environ.get("PICTURES", "500"))
 TRUTHS = 10
 """Truths on disk, each that of every tenth picture: 4 to 12 MB each."""
+
+CLASSES = 20
 
 PLAIN_PICTURES = min(PICTURES, 25)
 """Pictures that the plain way is timed on: what it takes for one does not hang on how many."""
@@ -39,13 +51,18 @@ title: Kept pictures
 dataset:
   reader: manifest
   root: bench
-  options: {{manifest: {family}.jsonl, target: {family}}}
+  options: {{manifest: {family}.jsonl, target: {target}{reading}}}
   licence: none
   source: here
   citation: none
 protocols:
   plain:
-    answers: [{{form: image, prompt: {{mid: "Paint it."}}, decoder: {decoder}, encoder: {encoder}}}]
+    answers:
+      - form: image
+        prompt: {{mid: "Paint it."}}
+        decoder: {decoder}
+        options: {options}
+        encoder: {encoder}
     metrics: [{{name: {metric}}}]
     primary: {primary}
     failure_value: {failure}
@@ -58,6 +75,8 @@ class Bench(NamedTuple):
     """One family."""
 
     name: str
+    target: str
+    """Field of the manifest's lines."""
     card: str
     pairs: Callable[[np.random.Generator], Iterator[tuple[NDArray[np.uint8], NDArray[Any]]]]
     """Pictures as a model paints them, and their truths: TRUTHS of them."""
@@ -85,11 +104,38 @@ def normal_pairs(
         yield jitter(rng, (turned + 1) * 127.5, 10), target
 
 
+def class_colours() -> NDArray[np.int64]:
+    return np.random.default_rng(1).integers(0, 256, (CLASSES, 3))
+
+
+def semantic_pairs(
+    rng: np.random.Generator,
+) -> Iterator[tuple[NDArray[np.uint8], NDArray[Any]]]:
+    for _ in range(TRUTHS):
+        labels = drawn_labels(rng, CLASSES)
+        regions = class_colours()[labels].astype(np.uint8)
+        yield jitter(rng, cv2.GaussianBlur(regions, (0, 0), 2), 4), labels
+
+
+def plain_semantic(picture: NDArray[np.uint8], target: NDArray[Any]) -> float:
+    pred = plain_nearest(picture, class_colours())
+    joint = plain_confusion(pred, target, CLASSES)
+    hits = np.diag(joint)
+    return float(np.mean(hits / (joint.sum(axis=0) + joint.sum(axis=1) - hits)))
+
+
+def palette_options() -> str:
+    colours = (f'c{at}: "#{r:02x}{g:02x}{b:02x}"' for at, (r, g, b) in enumerate(class_colours()))
+    return "{void: null, palette: {" + ", ".join(colours) + "}}"
+
+
 DEPTH = Bench(
     name="depth",
+    target="depth",
     card=CARD.format(
-        family="depth", decoder="luminance", encoder="luminance_disparity", metric="affine_depth",
-        primary="delta1", failure="constant_depth", more="seed: fixed",
+        family="depth", target="depth", reading="", decoder="luminance", options="{}",
+        encoder="luminance_disparity", metric="affine_depth", primary="delta1",
+        failure="constant_depth", more="seed: fixed",
     ),
     pairs=depth_pairs,
     plain=plain_depth,
@@ -97,13 +143,31 @@ DEPTH = Bench(
 )  # fmt: skip
 NORMALS = Bench(
     name="normals",
+    target="normals",
     card=CARD.format(
-        family="normals", decoder="rgb_normals", encoder="rgb_normals", metric="angular_error",
-        primary="mean", failure="facing_normals", more="calibration: {samples: 5}",
+        family="normals", target="normals", reading="", decoder="rgb_normals", options="{}",
+        encoder="rgb_normals", metric="angular_error", primary="mean",
+        failure="facing_normals", more="calibration: {samples: 5}",
     ),
     pairs=normal_pairs,
     plain=plain_normals,
     least=None,
+)  # fmt: skip
+
+
+SEMANTIC = Bench(
+    name="semantic",
+    target="labels",
+    card=CARD.format(
+        family="semantic", target="labels",
+        reading=f", labels: {{classes: [{', '.join(f'c{at}' for at in range(CLASSES))}]}}",
+        decoder="nearest_colour", options=palette_options(),
+        encoder="nearest_colour", metric="label_iou",
+        primary="miou", failure="void_labels", more="seed: fixed",
+    ),
+    pairs=semantic_pairs,
+    plain=plain_semantic,
+    least=30,
 )  # fmt: skip
 
 
@@ -131,7 +195,7 @@ def write_family(bench: Bench, folder: Path) -> Path:
             moved[at % SIDE, 0] ^= 1  # no two are the same file
             (answers / f"p{at:03}.png").write_bytes(Image(moved).png())
             lines.append({"id": f"p{at:03}", "image": f"photos/p{at:03}.jpg"})
-            lines[-1][bench.name] = truth
+            lines[-1][bench.target] = truth
     lines.sort(key=lambda line: line["id"])
     (data / f"{bench.name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     return answers
@@ -199,8 +263,12 @@ def compare_calibration(folder: Path, count: int = 5) -> None:
     photo = cv2.cvtColor(cv2.imread(str(folder / "bench/photos/p000.jpg")), cv2.COLOR_BGR2RGB)
     scene = Scene(image=Image(photo), size=(SIDE, SIDE))
 
+    def read(path: Path) -> NDArray[np.uint8]:
+        return decode_image(path.read_bytes(), what=path.name)
+
     def ours() -> str:
-        pictures = [decode_image(path.read_bytes(), what=path.name) for path in files]
+        with ThreadPoolExecutor(2) as pool:  # as a run reads them
+            pictures = list(pool.map(read, files))
         examples = [
             Example(answer=picture, scene=scene, target=target)
             for picture, target in zip(pictures, targets, strict=True)
@@ -221,7 +289,7 @@ def compare_calibration(folder: Path, count: int = 5) -> None:
 def main() -> None:
     from vgen_eval.plugins import Catalog
 
-    benches = (DEPTH, NORMALS)
+    benches = (DEPTH, NORMALS, SEMANTIC)
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         write_photos(folder / "bench" / "photos", PICTURES)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from vgen_eval.cards.check import check_card
+    from vgen_eval.cards.check_setting import check_setting
     from vgen_eval.cards.digests import card_digest, identity, identity_digest
     from vgen_eval.cards.heads import CardHead, read_head
     from vgen_eval.cards.load import LoadedCard, load_card
@@ -23,6 +24,7 @@ __all__ = [
     "LoadedCard",
     "card_digest",
     "check_card",
+    "check_setting",
     "convert",
     "identity",
     "identity_digest",
@@ -39,6 +41,7 @@ _HOMES = {
     "LoadedCard": "load",
     "card_digest": "digests",
     "check_card": "check",
+    "check_setting": "check_setting",
     "convert": "walk",
     "identity": "digests",
     "identity_digest": "digests",

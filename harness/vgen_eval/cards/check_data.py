@@ -13,6 +13,7 @@ from vgen_eval.cards.walk import convert
 from vgen_eval.errors import CardError, VgenEvalError, nearest
 from vgen_eval.prompting import placeholders
 from vgen_eval.types import Sample, Scene
+from vgen_eval.wording import describe, part_of, plural
 
 __all__ = ["READ_AT_MOST", "check_data", "spread"]
 
@@ -43,15 +44,16 @@ def check_data(
         dataset = reader(options, root=None, folder=folder)
         items = dataset.index()
         if trials and card.dataset.n is not None and len(items) != card.dataset.n:
-            checker.add("dataset.n", f"the data has {len(items)} samples")
+            checker.add("dataset.n", f"the data has {plural(len(items), 'sample')}")
         if hasattr(dataset, "verify"):
             read = items if every else spread(items, READ_AT_MOST)
             checker.problems += dataset.verify(read)[: MAX_PROBLEMS - len(checker.problems)]
             if len(read) < len(items):
                 notes.append(
-                    f"the files of {len(read):,} of {len(items):,} samples were read "
+                    f"the files of {part_of(len(read), len(items), 'sample')} were read "
                     "(--all-data reads all)"
                 )
+        _check_kind(checker, card, getattr(dataset, "measures", None))
         if trials and items and not checker.problems:
             _check_fields(checker, card, dataset.load(items[0]))
     except CardError as exc:
@@ -61,7 +63,17 @@ def check_data(
     # a reader is anyone's code
     except Exception as exc:
         if trials:
-            checker.add("dataset", f"reading it raised {type(exc).__name__}: {exc}")
+            checker.add("dataset", f"reading it raised {describe(exc)}")
+
+
+def _check_kind(checker: Checker, card: TaskCard, held: str | None) -> None:
+    """Note metrics about another kind of thing than the truth is."""
+    for name, body in card.protocols.items():
+        for index, metric in enumerate(body.metrics if not body.data.options else ()):
+            taken = getattr(checker.look_up("metric", metric.name), "measures", None)
+            if held and taken and held != taken:
+                at = join_index(join(join("protocols", name), "metrics"), index)
+                checker.add(at, f"{metric.name!r} measures {taken}, the truth is {held}")
 
 
 def spread(things: Sequence[Thing], count: int) -> Sequence[Thing]:

@@ -14,7 +14,7 @@ from vgen_eval.errors import UsageError
 from vgen_eval.prompting import placeholders
 from vgen_eval.types import NoOptions, Value
 
-__all__ = ["check_task", "primary_values"]
+__all__ = ["check_protocol", "check_task", "primary_values"]
 
 SKIP = "skip"
 _PROTOCOL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -38,8 +38,13 @@ def check_task(checker: Checker, card: TaskCard) -> None:
         path = join("protocols", name)
         if not _PROTOCOL_NAME.fullmatch(name):
             checker.add(path, "a protocol's name holds letters, digits, dots, - and _ only")
-        _check_data_part(checker, card, body, path)
-        _check_protocol(checker, body, path)
+        check_protocol(checker, card, body, path)
+
+
+def check_protocol(checker: Checker, card: TaskCard, body: ProtocolCard, path: str) -> None:
+    """Note every fault of one protocol of a task."""
+    _check_data_part(checker, card, body, path)
+    _check_protocol(checker, body, path)
 
 
 def _check_data_part(checker: Checker, card: TaskCard, body: ProtocolCard, path: str) -> None:

@@ -14,6 +14,7 @@ from vgen_eval.cards.scalars import resolve_plain
 from vgen_eval.cards.walk import convert, plain_of, type_of
 from vgen_eval.cards.yaml_nodes import compose
 from vgen_eval.errors import CardError, UsageError
+from vgen_eval.wording import plural
 
 __all__ = ["override", "parse_setting"]
 
@@ -145,7 +146,9 @@ def _index_in(data: list[Any], step: Key, path: str) -> int:
     if isinstance(step, str) and not (step.isascii() and step.isdigit()):
         raise UsageError(f"{path} is a list: {step!r} is no index", cure=f"write {path}[0]")
     if int(step) >= len(data):
-        raise UsageError(f"{path}[{step}]: the list has {len(data)} entries, counted from 0")
+        raise UsageError(
+            f"{path}[{step}]: the list has {plural(len(data), 'entry', 'entries')}, counted from 0"
+        )
     return int(step)
 
 

@@ -103,6 +103,9 @@ class DatasetCard(Record, frozen=True, kw_only=True):
         str | None, _provenance("May the data be passed on, and what of it we ship.")
     ] = None
     source: Annotated[str, _provenance("Where the data comes from.")]
+    unpack: Annotated[
+        str | None, _provenance("What to fetch there, and the folders that it has to give.")
+    ] = None
     citation: Annotated[str, _provenance("How to cite it.")]
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from vgen_eval.wording import plural
+
 __all__ = ["table"]
 
 Record = Mapping[str, Any]
@@ -46,7 +48,7 @@ def _heading(run: Record, record: Record) -> str:
         unit = f" in {cell['unit']}" if cell["unit"] else ""
         better = "higher" if cell["higher_is_better"] else "lower"
         told = f"{cell['metric']}{unit}, {better} is better"
-    return f"{task}   {told}   {run['samples']:,} samples, {run['groups']:,} groups"
+    return f"{task}   {told}   {plural(run['samples'], 'sample')}, {plural(run['groups'], 'group')}"
 
 
 def _block(runs: Sequence[Record], values: Sequence[str]) -> list[str]:
@@ -114,7 +116,7 @@ def _notes(cell: Record, base: Record, value: str, *, is_base: bool) -> Iterator
         yield f"{what}: {cell['interval']['reason']}"
     common = cell["n"] < max(cell["samples"], base["samples"])
     if not is_base and cell["difference"] is not None and common:
-        yield f"{value}: differences over the {cell['n']:,} samples scored both ways"
+        yield f"{value}: differences over the {plural(cell['n'], 'sample')} scored both ways"
     if cell["dropped_options"]:
         yield f"{value}: takes no {', '.join(cell['dropped_options'])}; left out"
     for fault in cell["faults"][:1]:

@@ -141,7 +141,9 @@ def _lines(record: BenchRecord, path: Path | None) -> list[str]:
     from vgen_eval.cli import terminal
 
     calls = record.calls
-    turns = "" if calls.samples == calls.asked else f" about {calls.samples} samples"
+    turns = (
+        "" if calls.samples == calls.asked else f" about {terminal.plural(calls.samples, 'sample')}"
+    )
     long_side = record.input["asked_long_side"]
     shown = "as the protocol shows them"
     if long_side is not None:
@@ -215,6 +217,8 @@ def _memory_rows(record: BenchRecord) -> list[list[str]]:
 
 
 def _fault_rows(record: BenchRecord) -> list[list[str]]:
+    from vgen_eval.cli.terminal import plural
+
     calls = record.calls
     rows = []
     if calls.failed:
@@ -224,5 +228,6 @@ def _fault_rows(record: BenchRecord) -> list[list[str]]:
         rows.append(["undecodable", f"{calls.undecodable} of {calls.answered}",
                      "in the time of generating, not of decoding"])  # fmt: skip
     if calls.warmup_failed:
-        rows.append(["failed", f"{calls.warmup_failed} of {calls.warmup} warm-up calls", ""])
+        warm_up = plural(calls.warmup, "warm-up call")
+        rows.append(["failed", f"{calls.warmup_failed} of {warm_up}", ""])
     return rows

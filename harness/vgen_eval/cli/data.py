@@ -40,6 +40,7 @@ def command(ctx: click.Context) -> None:
     \b
       vgen-eval data list                   what is here, what is missing, what to do
       vgen-eval data list depth/nyuv2       source, licence, terms, and how its files lie
+      vgen-eval data list depth/nyuv2 --ids > ids.txt      its samples, for --samples @ids.txt
       vgen-eval data prepare counting/pixmo-count --accept-terms
       vgen-eval data verify depth/nyuv2     read all of it, name every fault
 
@@ -63,14 +64,18 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document 
 @_NAMES
 @click.option("--family", metavar="NAME", help="Only tasks of this family.")
 @click.option("--missing", is_flag=True, help="Only those whose data is not whole.")
+@click.option("--ids", is_flag=True, help="Of one task: the ids of its samples, one a line.")
 @_ROOT
 @_JSON
 def list_data(
-    names: Sequence[str], family: str | None, missing: bool, data_root: str | None, as_json: bool
-) -> int:
+    names: Sequence[str], family: str | None, missing: bool, ids: bool, data_root: str | None,
+    as_json: bool,
+) -> int:  # fmt: skip
     """List the data of tasks: is it here, where to get it, under what terms.
 
     Of one task alone the whole story is told, with how its files have to lie. No sample is read.
+    --ids names the samples whose files are here, as --samples takes them; --ids --missing the
+    others.
     """
     from vgen_eval.cli import data_facts, terminal
     from vgen_eval.data.naming import parts_of
@@ -81,6 +86,8 @@ def list_data(
     catalog = Catalog.discover()
     refs = _refs(names or ("all",), catalog)
     refs = _of_family(refs, family) if family is not None else refs
+    if ids:
+        return _list_ids(refs, catalog, data_root, missing=missing, as_json=as_json)
     if len(refs) == 1 and _is_bare(names):
         refs = list(parts_of(refs[0]))
     found = []
@@ -103,6 +110,31 @@ def list_data(
             f"{ready} of {terminal.plural(len(found), 'task')} ready; "
             "vgen-eval data list NAME says where data comes from and how it lies"
         )
+    return 0
+
+
+def _list_ids(
+    refs: Sequence[TaskRef], catalog: Catalog, data_root: str | None, *, missing: bool,
+    as_json: bool,
+) -> int:  # fmt: skip
+    """Says the ids of one task's samples: of those whose files are here, or of the others."""
+    from vgen_eval.cli import terminal
+    from vgen_eval.data.state import list_ids
+    from vgen_eval.errors import UsageError
+    from vgen_eval.wording import part_of
+
+    if len(refs) != 1:
+        raise UsageError(
+            f"--ids is of one task, these are {len(refs):,}", cure="vgen-eval data list TASK --ids"
+        )
+    here, gone = list_ids(refs[0], catalog, data_root=data_root)
+    shown = gone if missing else here
+    if as_json:
+        terminal.say_json(shown)
+        return 0
+    terminal.say(*(terminal.clean(name) for name in shown))
+    there = part_of(len(shown), len(here) + len(gone), "sample")
+    terminal.note(f"{there}{' not' if missing else ''} here")
     return 0
 
 
@@ -202,12 +234,15 @@ def _verified(
     empty = {"task": ref.label, "ok": False, "samples": 0, "read": 0, "sound": 0, "missing": 0,
              "unreadable": 0, "differing": 0, "faults": [], "reason": None}  # fmt: skip
     if not isinstance(found, Verified):
+        faults = [str(p) for p in getattr(found.__cause__, "problems", ())]  # of its index
+        if not as_json and main:
+            terminal.say(*(terminal.clean(fault) for fault in faults[:SHOWN]))
         reason = f"{found.what} ({found.cure})" if found.cure else found.what
         if not as_json and main:
             terminal.say(terminal.clean(f"{name_of(ref)}: {reason}"))
         elif not as_json:
             terminal.note(f"note: not here for {name_of(ref)}: {reason}")
-        return empty | {"ok": not main, "reason": reason}
+        return empty | {"ok": not main, "reason": reason, "faults": faults}
     problems = [str(problem) for problem in found.problems]
     if not as_json:
         terminal.say(*(terminal.clean(problem) for problem in problems[:SHOWN]))
@@ -305,7 +340,7 @@ def _prepare(
     accept_terms: bool,
 ) -> int:
     from vgen_eval.cli import terminal
-    from vgen_eval.cli.data_facts import count, name_of, next_step
+    from vgen_eval.cli.data_facts import name_of, next_step, samples
     from vgen_eval.data.prepare import bring
 
     def say(line: str) -> None:
@@ -323,7 +358,7 @@ def _prepare(
         if ref is not parts[0] and state.state in ("not found", "not prepared"):
             terminal.note(f"note: not here for {name_of(ref)}: {state.reason}")
             continue
-        terminal.say(f"{name_of(ref)}: {state.state}, {count(state)} samples")
+        terminal.say(f"{name_of(ref)}: {state.state}, {samples(state)}")
         if not state.whole:
             where = f"source: {ref.card.dataset.source}"
             terminal.note(

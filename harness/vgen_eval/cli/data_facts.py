@@ -10,17 +10,18 @@ import msgspec
 
 from vgen_eval.cli import terminal
 from vgen_eval.cli.show_card import pairs
+from vgen_eval.wording import plural
 
 if TYPE_CHECKING:
     from vgen_eval.data.state import DataState
     from vgen_eval.engine.naming import TaskRef
     from vgen_eval.plugins import Catalog
 
-__all__ = ["count", "headline", "name_of", "next_step", "record", "story", "table"]
+__all__ = ["count", "headline", "name_of", "next_step", "record", "samples", "story", "table"]
 
 Row = tuple["TaskRef", "DataState"]
-KEPT = ("root", "licence", "terms", "redistribution", "source", "citation", "revision", "size_gb",
-        "layout_checked")  # fmt: skip
+KEPT = ("root", "licence", "terms", "redistribution", "source", "unpack", "citation", "revision",
+        "size_gb", "layout_checked")  # fmt: skip
 LICENCE_WIDTH = 24
 
 
@@ -75,6 +76,12 @@ def count(state: DataState) -> str:
     return f"{there}/{state.expected:,}" if state.expected else there
 
 
+def samples(state: DataState) -> str:
+    """The same, with the noun."""
+    noun = plural(state.expected or state.found, "sample").rpartition(" ")[2]
+    return f"{count(state)} {noun}"
+
+
 def next_step(ref: TaskRef, state: DataState) -> str:
     """What to do now."""
     name = name_of(ref)
@@ -113,11 +120,11 @@ def story(found: Sequence[Row], catalog: Catalog) -> list[str]:
     ref, state = found[0]
     data, hub = ref.card.dataset, ref.card.dataset.hub
     below = f"$VGEN_DATA/{data.root}" if data.root else "the package that brings the task"
-    others = [(f"for {other.label}", f"{_state(s)}, {count(s)} samples") for other, s in found[1:]]
+    others = [(f"for {other.label}", f"{_state(s)}, {samples(s)}") for other, s in found[1:]]
     lines = pairs(
         [
             ("task", ref.label),
-            ("state", f"{_state(state)}, {count(state)} samples"),
+            ("state", f"{_state(state)}, {samples(state)}"),
             ("the first", state.first),
             ("reason", state.reason),
             ("cure", _cure(ref, state)),
@@ -125,6 +132,7 @@ def story(found: Sequence[Row], catalog: Catalog) -> list[str]:
             ("looked for in", state.path or below),
             ("size", f"{data.size_gb:g} GB" if data.size_gb else ""),
             ("source", data.source),
+            ("to unpack", data.unpack),
             ("on the Hub", hub and f"{hub.repo} at {hub.revision or 'a commit that you name'}"),
             ("licence", data.licence),
             ("terms", data.terms),

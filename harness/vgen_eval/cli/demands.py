@@ -96,7 +96,7 @@ class Wanted(msgspec.Struct, frozen=True):
 
 def ask_demands(plan: Plan, settings: Settings) -> dict[int, Wanted]:
     """id of a model -> what it wants; its adapter is built for that, and not loaded."""
-    models = {id(job.model): job.model for job in plan.jobs}
+    models = {id(model): model for model in plan.models}
     return {key: _ask(model, settings) for key, model in models.items()}
 
 

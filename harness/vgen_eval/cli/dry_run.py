@@ -17,6 +17,7 @@ from vgen_eval.cli.run_facts import count_done
 from vgen_eval.engine.estimates import Estimate, Estimates
 from vgen_eval.engine.plan import Job, Plan
 from vgen_eval.engine.pricing import add_up, format_usd, has_price
+from vgen_eval.wording import part_of
 
 if TYPE_CHECKING:
     from vgen_eval.engine.settings import Settings
@@ -105,8 +106,8 @@ def _print_jobs(expected: list[_Expected]) -> None:
     ]
     for entry in expected:
         job = entry.job
-        times = f"x {job.attempts} attempts" if job.attempts > 1 else ""
-        samples = terminal.plural(len(job.items), "sample")
+        times = f"x {terminal.plural(job.attempts, 'attempt')}" if job.attempts > 1 else ""
+        samples = part_of(len(job.items), job.task.promised, "sample")
         rows.append(
             [
                 job.task.ref.label,
@@ -168,7 +169,8 @@ def _time(expected: list[_Expected]) -> str:
     text = f"about {duration(sum(entry.seconds or 0.0 for entry in timed))}"
     rates = {(entry.estimate.per_minute, entry.estimate.rate_from) for entry in timed}
     if len(timed) < len(left):
-        return f"{text} for {len(timed)} of {len(left)} pairs (no measured rate yet of the others)"
+        pairs = f"{len(timed)} of {terminal.plural(len(left), 'pair')}"
+        return f"{text} for {pairs} (no measured rate yet of the others)"
     if len(rates) == 1:
         text += f" at {number(next(iter(rates))[0])} a minute"
     sources = {source for _, source in rates}

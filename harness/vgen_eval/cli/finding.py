@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from vgen_eval.errors import UsageError, nearest
-from vgen_eval.store.run import find_runs
+from vgen_eval.store.run import find_runs, runs_below
 
-__all__ = ["find_run", "match_runs"]
+__all__ = ["find_run", "find_run_paths", "match_runs"]
 
 SHORTEST = 4
 """Letters of an id at least: less is more often a slip than meant."""
@@ -44,3 +45,28 @@ def find_run(word: str, output: Path) -> Path:
         f"no run '{word}' in {output / 'runs'}.{nearest(word, names)}",
         cure="vgen-eval runs list shows them all",
     )
+
+
+def find_run_paths(words: Sequence[str], output: Path) -> list[Path]:
+    """The run directories that the words mean, each once; no word: those of the results folder.
+
+    A word is one run, as `find_run` takes it, or a folder: a results folder, or one that holds
+    runs, below `runs/` too. UsageError where there is none.
+    """
+    if not words:
+        found = list(find_runs(output))
+        if not found:
+            raise UsageError(
+                f"no runs in {output / 'runs'}", cure="vgen-eval run makes some; --output DIR"
+            )
+        return found
+    paths: dict[Path, None] = {}
+    for word in words:
+        if match_runs(word, output):
+            paths[find_run(word, output)] = None
+            continue
+        folder = Path(word).expanduser()
+        places = [folder / "runs", folder, output / "runs" / word]
+        inside = next((runs for runs in map(list, map(runs_below, places)) if runs), None)
+        paths.update(dict.fromkeys(inside or [find_run(word, output)]))
+    return list(paths)

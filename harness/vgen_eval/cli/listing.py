@@ -18,6 +18,7 @@ COMPONENTS = {
     "metrics": "metric",
     "datasets": "dataset",
     "adapters": "adapter",
+    "exporters": "exporter",
 }
 KINDS = (*CARDS, "plugins", *COMPONENTS)
 
@@ -41,7 +42,7 @@ def command(
     \b
     KIND is one of
       tasks (when left out), models, suites, plugins,
-      decoders, encoders, metrics, datasets, adapters
+      decoders, encoders, metrics, datasets, adapters, exporters
     """  # fmt: skip
     from vgen_eval.cli import terminal
     from vgen_eval.errors import UsageError, nearest

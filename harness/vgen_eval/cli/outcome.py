@@ -52,7 +52,7 @@ def print_results(
     print_skipped(results.skipped)
     if not results:
         return
-    done = sum(_done(card) for card in results)
+    done = sum(card.counts.done for card in results)
     complete = not results.stopped and all(card.complete for card in results)
     terminal.say(
         f"{'done in' if complete else 'incomplete after'} {duration(seconds)}   "
@@ -75,7 +75,7 @@ def _print_where(results: Sequence[ResultCard], output: str) -> None:
         terminal.say(f"{Path(output, card.run)}/   {files}")
     if len(results) > 1:
         terminal.say(f"{Path(output, 'runs')}/MODEL/TASK/RUN/   {files}")
-    failed = next((card for card in results if _failed(card)), None)
+    failed = next((card for card in results if card.counts.failed), None)
     shown = failed or results[0]
     rest = "--failed   lists the failed samples" if failed else "  shows the card"
     terminal.say(f"vgen-eval show {Path(output, shown.run)} {rest}")
@@ -107,8 +107,8 @@ class Table:
             model_label(card) if self._models else "",
             card.answer,
             card.prompt or "-" if self._prompts else "",
-            f"{_done(card):,}/{card.counts.expected:,}",
-            f"{_failed(card):,}",
+            f"{card.counts.done:,}/{card.counts.expected:,}",
+            f"{card.counts.failed:,}",
             card.primary,
             number(score.value),
             score.unit,
@@ -156,7 +156,7 @@ def _remarks(cards: Sequence[ResultCard]) -> Iterator[str]:
                 yield f"{label}: every answer is flagged {terminal.clean(flag)}"
         if counts.data_fault:
             faults = {s: counts.statuses.get(s, 0) for s in ("no_valid_target", "bad_sample")}
-            yield f"{label}: left out of every count: {_listed(faults)}"
+            yield f"{label}: left out of the score: {_listed(faults)}"
 
 
 def _reasons(cards: Sequence[ResultCard]) -> Iterator[str]:
@@ -191,14 +191,6 @@ def print_skipped(skipped: Sequence[Skip]) -> None:
         who = names if len(tasks) <= 3 else terminal.plural(len(tasks), "pair")
         rows.append(["skipped" if not rows else "", who, reason])
     terminal.say(*terminal.layout(rows, indent="  "), "")
-
-
-def _done(card: ResultCard) -> int:
-    return card.counts.expected - card.counts.not_run - card.counts.infrastructure
-
-
-def _failed(card: ResultCard) -> int:
-    return card.counts.model_failure + card.counts.infrastructure
 
 
 # --- for programs, and why the exit code is what it is
@@ -247,8 +239,9 @@ def explain_exit(results: Results, fail_over: float | None) -> None:
         )
     for card in results if fail_over is not None else ():
         asked = card.counts.expected - card.counts.data_fault
-        if asked and fail_over is not None and _failed(card) / asked > fail_over:
+        failed = card.counts.failed - card.counts.bad_samples  # faulty data is no model's failure
+        if asked and fail_over is not None and failed / asked > fail_over:
             terminal.note(
-                f"{task_label(card)}: {_failed(card):,} of {asked:,} failed, more than"
+                f"{task_label(card)}: {failed:,} of {asked:,} failed, more than"
                 f" --fail-over {fail_over:g}"
             )

@@ -15,6 +15,7 @@ from vgen_eval.cli import outcome, terminal
 from vgen_eval.cli.numbers import duration, number
 from vgen_eval.statistics import MIN_GROUPS
 from vgen_eval.types import STATUS_GROUP
+from vgen_eval.wording import part_of
 
 if TYPE_CHECKING:
     from vgen_eval.engine.plan import Job, Plan
@@ -91,7 +92,8 @@ class _Count:
         """Takes one scored attempt in."""
         with self._lock:
             self.done += 1
-            self.failed += STATUS_GROUP[status] in ("model_failure", "infrastructure")
+            group = STATUS_GROUP[status]
+            self.failed += group in ("model_failure", "infrastructure") or status == "bad_sample"
 
     def pace(self) -> str:
         """Failures, rate and time left, as far as they are known."""
@@ -265,7 +267,10 @@ def _headline(plan: Plan) -> str:
     tasks = len({job.task.ref.label for job in plan.jobs})
     # one call a sample is the plain case; several models, prompts or attempts make it calls
     plain = len(plan.jobs) == tasks and all(job.attempts == 1 for job in plan.jobs)
-    calls = terminal.plural(sum(job.size for job in plan.jobs), "sample" if plain else "call")
+    calls = terminal.plural(sum(job.size for job in plan.jobs), "call")
+    if plain:
+        there = sum(job.task.promised for job in plan.jobs)
+        calls = part_of(sum(len(job.items) for job in plan.jobs), there, "sample")
     parts = [f"vgen-eval {__version__}", who, f"{terminal.plural(tasks, 'task')}, {calls}"]
     if plan.skipped:
         parts.append(f"{len(plan.skipped)} skipped")

@@ -110,7 +110,7 @@ def command(
     from vgen_eval.plugins import Catalog
 
     catalog = Catalog.discover()
-    plan = make_plan(settings, catalog)
+    plan = make_plan(settings, catalog, looks_only=dry_run)
     terminal.note(*(f"note: {notice}" for notice in plan.notices))
     if dry_run:
         from vgen_eval.cli.dry_run import show_plan

@@ -103,7 +103,8 @@ def _describe(path: Path, output: Path) -> dict[str, Any]:
     whole = card.complete and record["done"] == record["expected"]
     counts = card.counts
     return record | {
-        "failed": counts.model_failure + counts.infrastructure,
+        "done": record["done"] - counts.bad_samples,
+        "failed": counts.failed,
         "metric": card.primary,
         "value": score.value,
         "unit": score.unit,

@@ -22,6 +22,7 @@ from vgen_eval.cards.records import (
 from vgen_eval.cli import terminal
 from vgen_eval.cli.model_needs import missing, needs
 from vgen_eval.errors import NotRunnable, VgenEvalError
+from vgen_eval.wording import plural
 
 if TYPE_CHECKING:
     from vgen_eval.cards import LoadedCard
@@ -89,6 +90,7 @@ def _task(card: TaskCard, distribution: str, protocols: Sequence[str]) -> list[s
             ("revision", data.revision),
             ("size", f"{data.size_gb:g} GB" if data.size_gb else ""),
             ("source", data.source),
+            ("to unpack", data.unpack),
             ("licence", data.licence),
             ("terms", data.terms),
             ("passing on", data.redistribution),
@@ -113,7 +115,10 @@ def _published(task: str, protocol: str) -> list[str]:
         for row in table.rows:
             if (row.task, row.protocol) != (task, protocol):
                 continue
-            for cell in row.cells:
+            printed = [cell for cell in row.cells if cell.values]
+            if not printed:
+                continue
+            for cell in printed:
                 values = ", ".join(f"{name} {value:g}" for name, value in cell.values.items())
                 rows.append((f"{table.paper}:{table.table}", f"{cell.label}: {values}"))
             how = row.comparability.replace("_", " ")
@@ -136,9 +141,11 @@ def _protocol(card: ProtocolCard) -> list[str]:
         for metric in card.metrics
     ]
     sampling = card.sampling
-    limited = f"{sampling.limit} {sampling.unit}s, seed {sampling.seed}" if sampling.limit else ""
+    limited = (
+        f"{plural(sampling.limit, sampling.unit)}, seed {sampling.seed}" if sampling.limit else ""
+    )
     calibration = card.calibration
-    learned = "" if calibration is None else f"on the first {calibration.samples} samples"
+    learned = "" if calibration is None else f"on the first {plural(calibration.samples, 'sample')}"
     if calibration is not None and calibration.exclude:
         learned += ", which are not scored"
     rows += [

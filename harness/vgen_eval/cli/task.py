@@ -215,6 +215,7 @@ def _say_made(made: Made, seconds: float) -> None:
 
 def _ceiling(made: Made) -> str:
     from vgen_eval.cli.numbers import number
+    from vgen_eval.cli.terminal import plural
 
     card = made.ceiling
     scores = [s for s in card.scores if s.subset == "all" and s.selection == "mean"]
@@ -222,7 +223,8 @@ def _ceiling(made: Made) -> str:
     shown = scores[:VALUES_SHOWN]
     values = "   ".join(f"{s.metric} {number(s.value)} {s.unit}".rstrip() for s in shown)
     values += "   ..." if len(shown) < len(scores) else ""
-    part = "" if made.measured == len(made.draft.lines) else f"{made.measured:,} samples, "
+    is_all = made.measured == len(made.draft.lines)
+    part = "" if is_all else f"{plural(made.measured, 'sample')}, "
     faults = card.counts.data_fault
     odd = f"   ({faults:,} without a truth to score)" if faults else ""
     return f"{values}   ({part}{card.protocol}, {card.answer}){odd}"

@@ -13,11 +13,13 @@ from typing import Any, TextIO
 
 from vgen_eval.errors import StorageError
 from vgen_eval.secrets import redact
+from vgen_eval.wording import plural
 
 __all__ = [
     "OutputClosed",
     "clean",
     "clip",
+    "columns_of",
     "guard_stdout",
     "is_terminal",
     "layout",
@@ -61,7 +63,7 @@ def clip(text: str, columns: int) -> str:
     """The text, cut with "..." to what fits."""
     used, keep = 0, 0
     for at, char in enumerate(text):
-        used += _columns(char)
+        used += columns_of(char)
         if used > columns:
             return text[:keep] + "..."
         if used <= columns - 3:
@@ -69,12 +71,8 @@ def clip(text: str, columns: int) -> str:
     return text
 
 
-def plural(count: int, noun: str) -> str:
-    """ "1 run", "1,154 runs"."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def _columns(text: str) -> int:
+def columns_of(text: str) -> int:
+    """Columns that the text takes on a terminal."""
     if text.isascii():
         return len(text)
     return sum(
@@ -94,7 +92,10 @@ def layout(
     cells = [[clean(cell) for cell in row] for row in rows]
     count = max(map(len, cells), default=0)
     widths = [
-        max([_columns(row[i]) for row in cells if i < len(row)] + list(least[i : i + 1]), default=0)
+        max(
+            [columns_of(row[i]) for row in cells if i < len(row)] + list(least[i : i + 1]),
+            default=0,
+        )
         for i in range(count)
     ]
     lines = []
@@ -102,7 +103,7 @@ def layout(
         parts = []
         for i, cell in enumerate(row):
             if widths[i]:
-                space = " " * (widths[i] - _columns(cell))
+                space = " " * (widths[i] - columns_of(cell))
                 parts.append(space + cell if right[i : i + 1] == "r" else cell + space)
         lines.append((indent + _GAP.join(parts)).rstrip())
     return lines

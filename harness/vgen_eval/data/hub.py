@@ -20,6 +20,7 @@ from vgen_eval.errors import MissingExtra, NotRunnable, StorageError, UsageError
 from vgen_eval.machine import now
 from vgen_eval.paths import confined
 from vgen_eval.store.run import write_atomic
+from vgen_eval.wording import plural
 
 __all__ = ["RECORD", "commit_of", "fetch", "is_fetched", "lies_there"]
 
@@ -77,7 +78,8 @@ def fetch(
     wanted = commit_of(hub, revision, root)
     files = _list(hub, wanted, root)
     left = sum(size or 0 for name, size in files.items() if _size(root / name) != size)
-    say(f"{hub.repo} at {wanted[:12]}: {len(files):,} files, {_gb(left)} to fetch into {root}")
+    whole = plural(len(files), "file")
+    say(f"{hub.repo} at {wanted[:12]}: {whole}, {_gb(left)} to fetch into {root}")
     _check_room(root, left)
     with _heartbeat(root, hub, _gb(sum(size or 0 for size in files.values())), say, bars):
         fault = download(hub.repo, wanted, root, patterns=_patterns(hub), bars=bars)
@@ -87,7 +89,7 @@ def fetch(
     absent = list(_absent(root, files))
     if absent:
         raise NotRunnable(
-            f"{hub.repo}: {len(absent):,} of {len(files):,} files did not come: {absent[0]}, ...",
+            f"{hub.repo}: {len(absent):,} of {whole} did not come: {absent[0]}, ...",
             cure=GO_ON,
         )
     _tell_left(root, files, say)
@@ -203,7 +205,7 @@ def _tell_left(root: Path, files: Mapping[str, int | None], say: Say) -> None:
     before = _read_record(root).get("files")
     left = [n for n in before if n not in files] if isinstance(before, dict) else []
     if left:
-        say(f"warning: {len(left):,} files of the commit before are left, such as {left[0]}")
+        say(f"warning: of the commit before {plural(len(left), 'file')} left, such as {left[0]}")
 
 
 def _read_record(root: Path) -> dict[str, Any]:

@@ -13,13 +13,20 @@ from vgen_eval import cards
 from vgen_eval.engine.models import HOME, LOCAL
 from vgen_eval.engine.naming import TaskRef
 from vgen_eval.engine.tasks import open_task
-from vgen_eval.errors import BrokenPlugin, MissingData, Problem, StorageError, VgenEvalError
-from vgen_eval.loading import describe
+from vgen_eval.errors import (
+    BrokenPlugin,
+    CardError,
+    MissingData,
+    Problem,
+    StorageError,
+    VgenEvalError,
+)
+from vgen_eval.wording import describe, plural
 
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog
 
-__all__ = ["DataState", "ask_reader", "expected_of", "look_at", "place_of", "reader_of"]
+__all__ = ["DataState", "ask_reader", "expected_of", "list_ids", "look_at", "place_of", "reader_of"]
 
 State = Literal["built in", "ready", "partial", "not prepared", "not found", "faulty"]
 Thing = TypeVar("Thing")
@@ -70,7 +77,7 @@ def look_at(ref: TaskRef, catalog: Catalog, *, data_root: str | None) -> DataSta
     whole = not problems and expected in (None, len(task.items)) and bool(task.items)
     reason = None
     if not whole and not problems:
-        wanted = "samples" if expected is None else f"{expected:,} samples"
+        wanted = "samples" if expected is None else plural(expected, "sample")
         reason = f"{wanted} expected, {len(task.items):,} found"
     return DataState(
         task=ref.label,
@@ -82,6 +89,19 @@ def look_at(ref: TaskRef, catalog: Catalog, *, data_root: str | None) -> DataSta
         missing=len(problems),
         first=str(problems[0]) if problems else None,
     )
+
+
+def list_ids(
+    ref: TaskRef, catalog: Catalog, *, data_root: str | None
+) -> tuple[list[str], list[str]]:
+    """Ids of the samples whose files are here, and of the others, in the data's order.
+
+    MissingData and what else keeps the index from being read is raised.
+    """
+    task = open_task(ref, catalog, overrides={}, data_root=data_root, partial=True)
+    gone = {p.path for p in look_for(task.dataset, task.items, what=ref.card.dataset.reader)}
+    names = [item.id for item in task.items]
+    return [name for name in names if name not in gone], [n for n in names if n in gone]
 
 
 def look_for(dataset: Any, items: Sequence[Any], *, what: str) -> list[Problem]:
@@ -131,7 +151,9 @@ def _state_without(ref: TaskRef, catalog: Catalog, place: Path | None, exc: Vgen
         return "faulty"
     if place is None or not _holds_something(place):
         return "not found"
-    return "not prepared" if hasattr(reader_of(ref, catalog), "prepare") else "not found"
+    if hasattr(reader_of(ref, catalog), "prepare"):
+        return "not prepared"
+    return "faulty" if isinstance(exc.__cause__, CardError) else "not found"
 
 
 def _holds_something(place: Path) -> bool:

@@ -17,6 +17,7 @@ from vgen_eval.engine.tasks import open_root, open_task
 from vgen_eval.errors import NotRunnable, Problem, UsageError, nearest
 from vgen_eval.paths import confined
 from vgen_eval.types import Item
+from vgen_eval.wording import describe, plural
 
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog
@@ -117,7 +118,7 @@ def _read(dataset: Any, items: Sequence[Item], ref: TaskRef) -> Sequence[Problem
         except NotRunnable:
             raise
         except Exception as exc:  # a reader is anyone's code
-            what = getattr(exc, "what", None) or f"{type(exc).__name__}: {exc}"
+            what = getattr(exc, "what", None) or describe(exc)
             return Problem(str(what), file=ref.name, path=item.id)
         return None
 
@@ -134,7 +135,7 @@ def _compare(
     if root is not None:
         yield from _compare_files(root, dataset.sizes, dataset.hashes, tell)
     if whole and expected not in (None, count):
-        yield Problem(f"{expected:,} samples expected, {count:,} found", file=ref.name)
+        yield Problem(f"{plural(expected, 'sample')} expected, {count:,} found", file=ref.name)
     elif whole and not count:
         yield Problem("the index holds no sample", file=ref.name)
 
@@ -150,7 +151,7 @@ def _compare_files(
             path = confined(root, name)
             size = path.stat().st_size
             if size != sizes.get(name, size):
-                yield Problem(f"{size:,} bytes, not {sizes[name]:,}", file=name)
+                yield Problem(f"{plural(size, 'byte')}, not {sizes[name]:,}", file=name)
             elif name in hashes and _sha256(path) != hashes[name].lower():
                 yield Problem("its sha256 is not that of the release", file=name)
         except (OSError, ValueError) as exc:

@@ -23,6 +23,7 @@ from vgen_eval.cards.records import ProtocolCard
 from vgen_eval.engine.ablation_keys import ALIASES, PROTOCOL, answer_place, resolve_key
 from vgen_eval.engine.calibration import calibrate
 from vgen_eval.engine.keeping import Keeper
+from vgen_eval.engine.lost import Lost
 from vgen_eval.engine.models import HOME, LOCAL
 from vgen_eval.engine.plan import Job
 from vgen_eval.engine.request import prepare
@@ -42,6 +43,7 @@ from vgen_eval.results.summarise import Summary
 from vgen_eval.results.table import AttemptTable
 from vgen_eval.store.run import RunStore
 from vgen_eval.types import STATUS_GROUP, Item, Status
+from vgen_eval.wording import describe
 
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog
@@ -123,13 +125,12 @@ def _check_metric(job: Job, metric: str | None) -> None:
 
 
 def _check_kept(job: Job, store: RunStore) -> None:
-    lost = sum(
-        line["status"] == "ok" and not store.intact(line["answer"])
-        for line in store.predictions(job.rows())
-    )
-    if lost:
-        raise NotRunnable(
-            f"{store.path}: {lost:,} answers were not kept, so they cannot be read another way",
+    lost = Lost(store)
+    count = sum(lost.has(line) for line in store.predictions(job.rows()))
+    if count:
+        raise lost.fault(
+            count,
+            so="so the run cannot be read another way",
             cure="run the task again with --keep all",
         )
 
@@ -296,7 +297,12 @@ def _score(
             log.warning("%s: loading failed", item.id, exc_info=True)
         status: Status = "no_valid_target" if isinstance(exc, NoValidTarget) else "bad_sample"
         for line in lines:
-            yield unscored(line, job.codec, status, clean(str(exc)))
+            yield unscored(
+                line,
+                job.codec,
+                status,
+                clean(exc.what if isinstance(exc, VgenEvalError) else describe(exc)),
+            )
         return
     for line in lines:
         answer = keeper.read(line)

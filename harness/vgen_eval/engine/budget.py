@@ -18,6 +18,7 @@ from vgen_eval.engine.pricing import format_usd, is_free, price_per_call
 from vgen_eval.engine.settings import Settings
 from vgen_eval.engine.stopping import Stop
 from vgen_eval.types import AnswerForm
+from vgen_eval.wording import plural
 
 __all__ = ["Account", "Purse", "Spent"]
 
@@ -219,9 +220,9 @@ class Purse:
         if self._reached == "cost" and self._most_cost is not None:
             limit, used = format_usd(self._most_cost), f"{format_usd(self._cost)} spent"
         elif self._reached == "calls":
-            limit, used = f"{self._most_calls:,} calls", f"{self._calls:,} made"
+            limit, used = plural(self._most_calls or 0, "call"), f"{self._calls:,} made"
         else:
-            limit, used = f"{self._most_tokens:,} tokens", f"{self._tokens:,} used"
+            limit, used = plural(self._most_tokens or 0, "token"), f"{self._tokens:,} used"
         if not self._calls:
             return (
                 f"stopped: {limit} is less than one call takes: --max-{self._reached} must be more"

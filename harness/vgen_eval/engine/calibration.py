@@ -8,7 +8,9 @@ beside the scores, and each score names it, so that another calibration makes th
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import msgspec
@@ -20,14 +22,16 @@ from vgen_eval.engine.plan import Job
 from vgen_eval.engine.request import prepare
 from vgen_eval.engine.scorer import score_key
 from vgen_eval.errors import BadSample, BrokenPlugin, NoValidTarget, Undecodable
-from vgen_eval.loading import describe
 from vgen_eval.store.rows import Rows
 from vgen_eval.store.run import RunStore, write_atomic
-from vgen_eval.types import Example
+from vgen_eval.types import Example, Item
+from vgen_eval.wording import describe
 
 __all__ = ["calibrate", "first_samples", "is_calibrated_on", "recall"]
 
 log = logging.getLogger(__name__)
+
+THREADS = min(4, os.cpu_count() or 1)
 
 Lines = Mapping[str, Mapping[str, Any]]
 
@@ -54,7 +58,11 @@ def recall(job: Job, store: RunStore) -> Job | None:
     kept = _read_kept(job, store)
     if kept is None or len(lines) < len(first.items) or kept["of"] != _keys(job, lines):
         return None
-    return _under(job, first, lines, kept["decoder"])
+    try:
+        return _under(job, first, lines, kept["decoder"])
+    except Exception:  # a file that somebody changed: it is made anew
+        log.warning("%s: no calibration of its decoder", store.calibration_path(job.score_digest))
+        return None
 
 
 def calibrate(job: Job, store: RunStore, *, keep: bool = True) -> Job:
@@ -71,7 +79,7 @@ def calibrate(job: Job, store: RunStore, *, keep: bool = True) -> Job:
     lines = _read_lines(first, store)
     base = job.task.codec(job.codec.answer)
     decoder: Any = base.decoder
-    examples = list(_examples(msgspec.structs.replace(first, codec=base), store, lines))
+    examples = _examples(msgspec.structs.replace(first, codec=base), store, lines)
     try:
         record = jsonio.plain(dict(decoder.calibrate(examples)), "calibration")
     except Exception as exc:  # a decoder is anyone's code
@@ -110,19 +118,24 @@ def _read_kept(job: Job, store: RunStore) -> Any:
     return kept if isinstance(kept, dict) and {"of", "decoder"} <= kept.keys() else None
 
 
-def _examples(first: Job, store: RunStore, lines: Lines) -> Iterator[Example]:
+def _examples(first: Job, store: RunStore, lines: Lines) -> list[Example]:
+    """In the data's order, read by several threads."""
     keeper = Keeper(first, store, None, keep="all")
-    for item in first.items:
+
+    def example(item: Item) -> Example | None:
         line = lines.get(item.id)
         answer = None if line is None else keeper.read(line)
         if answer is None or isinstance(answer, Undecodable):
-            continue  # no answer, no evidence
+            return None  # no answer, no evidence
         try:
             sample = first.task.dataset.load(item)
             scene = prepare(first, sample).scene
         except (BadSample, NoValidTarget):
-            continue
-        yield Example(answer=answer, scene=scene, target=sample.target, valid=sample.valid)
+            return None
+        return Example(answer=answer, scene=scene, target=sample.target, valid=sample.valid)
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        return [found for found in pool.map(example, first.items) if found is not None]
 
 
 def _under(job: Job, first: Job, lines: Lines, record: Mapping[str, Any]) -> Job:

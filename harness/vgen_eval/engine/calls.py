@@ -29,6 +29,7 @@ from vgen_eval.engine.tries import Call, Refusals, Tries
 from vgen_eval.engine.usage import MOST_USD, count_tokens, read_usage
 from vgen_eval.errors import CallError, NotRunnable, RateLimited, Transient
 from vgen_eval.types import Adapter, Output, Request, Usage
+from vgen_eval.wording import plural
 
 __all__ = ["Caller"]
 
@@ -307,10 +308,10 @@ class Caller:
             lost = self._lost
         if lost >= (MOST_LOST if is_new else MOST_LOST_IN_A_ROW):
             self._is_gone = True
-            which = f"{lost} requests" if is_new else f"the last {lost} requests"
+            which = plural(lost, "request") if is_new else f"the last {plural(lost, 'request')}"
             raise NotRunnable(
                 f"{getattr(self._adapter, 'endpoint', None)} has answered none of {which}, "
-                f"{self._limits.tries} tries each: {reason}",
+                f"{plural(self._limits.tries, 'try', 'tries')} each: {reason}",
                 cure="start or mend it, or name another: -M base_url=...; "
                 "then the same command with --retry-failed",
             )

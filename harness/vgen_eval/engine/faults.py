@@ -5,6 +5,7 @@ from __future__ import annotations
 from vgen_eval.answers import clean
 from vgen_eval.errors import NoPrediction, Refused
 from vgen_eval.types import Status
+from vgen_eval.wording import is_opencv, message
 
 __all__ = ["describe"]
 
@@ -21,12 +22,14 @@ def describe(fault: BaseException | None) -> tuple[Status, str, str]:
         return "missing", kind, reason
     if isinstance(fault, TimeoutError):
         return "timeout", kind, reason
-    return "error", kind, f"{kind}: {reason}" if reason != kind else kind
+    if reason == kind:
+        return "error", kind, kind
+    return "error", kind, reason if is_opencv(fault) else f"{kind}: {reason}"
 
 
 def _words(fault: BaseException) -> str:
     """The message on one line; anyone's exception, so it may even fail to be written."""
     try:
-        return clean(" ".join(str(fault).split()))[:500]  # cut last: half a key is none to `clean`
+        return clean(message(fault))[:500]  # cut last: half a key is none to `clean`
     except Exception as exc:
         return f"(its message raised {type(exc).__name__})"

@@ -279,8 +279,9 @@ def _line(asked: Asked, status: Status) -> dict[str, Any]:
         "request": asked.digest,
         "seed": request.seed,
     }
-    if asked.prepared.geometry is not None:
-        line["geometry"] = asked.prepared.geometry
+    geometry = asked.prepared.geometry()
+    if geometry is not None:
+        line["geometry"] = geometry
     return line
 
 

@@ -17,6 +17,7 @@ from vgen_eval.cards.records import ModelCard, Needs
 from vgen_eval.errors import CardError, NotRunnable, Problem, StorageError, UsageError
 from vgen_eval.secrets import redact
 from vgen_eval.types import Adapter, AnswerForm, Request
+from vgen_eval.wording import describe
 
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog, Component
@@ -275,7 +276,7 @@ def named_fault(what: str) -> Iterator[None]:
         raise
     except BaseException as exc:
         raise NotRunnable(
-            redact(f"{what}: {type(exc).__name__}: {exc}"), cure="see the log for the traceback"
+            redact(f"{what}: {describe(exc)}"), cure="see the log for the traceback"
         ) from exc
 
 

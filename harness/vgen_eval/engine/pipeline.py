@@ -31,6 +31,7 @@ from vgen_eval.engine.tries import Call, Tries
 from vgen_eval.errors import BadSample, NotRunnable, NoValidTarget, VgenEvalError
 from vgen_eval.store.run import RunStore
 from vgen_eval.types import Adapter, Status
+from vgen_eval.wording import describe
 
 __all__ = ["Pipeline", "Stop", "count_callers"]
 
@@ -221,7 +222,7 @@ class Pipeline:
         # readers are anyone's code: what they raise spoils their sample, not the run
         except (Exception, SystemExit) as exc:
             log.warning("%s: loading failed", work.item.id, exc_info=True)
-            self._write_fault(work, clean(f"{type(exc).__name__}: {exc}"), "bad_sample")
+            self._write_fault(work, clean(describe(exc)), "bad_sample")
             return True
         for line in work.score:
             if not self._answered.put(_Answered(prepared, line=line)):

@@ -19,6 +19,7 @@ from vgen_eval.errors import CardError, NotRunnable, UsageError, VgenEvalError, 
 from vgen_eval.pairing import Unpaired, pair, pick_variant
 from vgen_eval.store.rows import Rows
 from vgen_eval.types import Item
+from vgen_eval.wording import plural
 
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog
@@ -79,10 +80,17 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     notices: tuple[str, ...]
     suites: Mapping[str, tuple[str, ...]] = {}
     """Suite -> labels of its tasks."""
+    models: tuple[Model, ...] = ()
+    """Those asked for that were found, whether they have a job or not."""
 
 
-def make_plan(settings: Settings, catalog: Catalog, models: Sequence[Model] = ()) -> Plan:
+def make_plan(
+    settings: Settings, catalog: Catalog, models: Sequence[Model] = (), *, looks_only: bool = False
+) -> Plan:
     """The plan of the settings; `models` are those that have no name (plain functions).
+
+    `looks_only`: nothing is to be run, so that all that is wanting here is skipped and told, of
+    models and of data, where otherwise the first of it is raised.
 
     UsageError and CardError for what cannot be meant; NotRunnable when something named exactly
     cannot run. What `all`, a glob or a suite brings along and cannot run is skipped, and so is
@@ -91,6 +99,58 @@ def make_plan(settings: Settings, catalog: Catalog, models: Sequence[Model] = ()
     notices: list[str] = []
     model_overrides, protocol_overrides = _split_overrides(settings.set)
     models = [_override(model, model_overrides) for model in models]
+    found, broken = _find_models(settings, catalog, model_overrides, notices)
+    models += found
+    if broken and not models and not looks_only:
+        raise next(iter(broken.values()))
+    _check_distinct(models)
+    _check_prices(models, settings)
+    _check_words(settings, has_model=bool(models or broken))
+    refs = list(expand_tasks(settings.tasks, catalog, notices=notices))
+    bounds = _bound_models(catalog) if settings.bounds else {}
+    jobs: list[Job] = []
+    opened: dict[str, Task | NotRunnable] = {}
+    skipped = [
+        Skip(ref.label, name, _one_line(exc), exact=True)  # the others do not hang on it
+        for name, exc in broken.items()
+        for ref in refs
+    ]
+
+    def open_once(ref: TaskRef) -> Task | NotRunnable:
+        if ref.label not in opened:
+            opened[ref.label] = _open(ref, catalog, protocol_overrides, settings)
+        return opened[ref.label]
+
+    if looks_only and not models:
+        for ref in refs:
+            skipped += _gaps(open_once(ref), ref, settings)
+    for model in models:
+        for ref in refs:
+            task = open_once(ref)
+            if isinstance(task, NotRunnable):
+                if ref.exact and not looks_only:
+                    raise task
+                skipped.append(Skip(ref.label, model.name, _one_line(task), ref.exact))
+                continue
+            made, left = _jobs(task, model, settings, bounds, looks_only=looks_only)
+            jobs += made
+            skipped += left
+    _check_samples(settings.samples, [t for t in opened.values() if isinstance(t, Task)])
+    suites: dict[str, tuple[str, ...]] = {}
+    for ref in refs:
+        if ref.suite is not None:
+            suites[ref.suite] = (*suites.get(ref.suite, ()), ref.label)
+    return Plan(
+        jobs=tuple(jobs), skipped=tuple(skipped), notices=tuple(notices), suites=suites,
+        models=tuple(models),
+    )  # fmt: skip
+
+
+def _find_models(
+    settings: Settings, catalog: Catalog, overrides: Mapping[str, Any], notices: list[str]
+) -> tuple[list[Model], dict[str, NotRunnable]]:
+    """The models that were named, and why some of them cannot be had here."""
+    models: list[Model] = []
     broken: dict[str, NotRunnable] = {}
     for name in dict.fromkeys(settings.models):
         try:
@@ -98,57 +158,56 @@ def make_plan(settings: Settings, catalog: Catalog, models: Sequence[Model] = ()
                 name,
                 catalog,
                 options=settings.model_args,
-                overrides=model_overrides,
+                overrides=overrides,
                 notices=notices,
             )
         except NotRunnable as exc:
             broken[name] = exc
         else:
             models.append(found)
-    if broken and not models:
-        raise next(iter(broken.values()))
-    _check_distinct(models)
-    _check_prices(models, settings)
-    if not models:
+    return models, broken
+
+
+def _check_words(settings: Settings, *, has_model: bool) -> None:
+    """UsageError for words that are wanting, or that exclude each other."""
+    if not has_model:
         raise UsageError("no model given", cure="--model NAME; `vgen-eval list models` shows them")
     if settings.samples and settings.limit is not None:
         raise UsageError("--samples names the samples, so --limit has nothing to say: give one")
     if not settings.tasks:
         raise UsageError("no task given", cure="--tasks NAME; `vgen-eval list tasks` shows them")
-    refs = list(expand_tasks(settings.tasks, catalog, notices=notices))
-    bounds = _bound_models(catalog) if settings.bounds else {}
+
+
+def _jobs(
+    task: Task, model: Model, settings: Settings, bounds: Mapping[str, Model], *, looks_only: bool
+) -> tuple[list[Job], list[Skip]]:
+    """The jobs of a pair, one a prompt, and what of them is skipped."""
     jobs: list[Job] = []
-    skipped = [
-        Skip(ref.label, name, _one_line(exc), exact=True)  # the others do not hang on it
-        for name, exc in broken.items()
-        for ref in refs
-    ]
-    opened: dict[str, Task | NotRunnable] = {}
-    for model in models:
-        for ref in refs:
-            task = opened.get(ref.label)
-            if task is None:
-                task = opened[ref.label] = _open(ref, catalog, protocol_overrides, settings)
-            if isinstance(task, NotRunnable):
-                if ref.exact:
-                    raise task
-                skipped.append(Skip(ref.label, model.name, _one_line(task)))
-                continue
-            for variant in settings.prompt or (None,):
-                try:
-                    jobs.append(_job(task, model, variant, settings, bounds))
-                except Unpaired as exc:
-                    skipped.append(Skip(ref.label, model.name, str(exc), ref.exact))
-                except (CardError, NotRunnable, UsageError) as exc:  # its decoder or encoder
-                    if ref.exact:
-                        raise
-                    skipped.append(Skip(ref.label, model.name, _one_line(exc)))
-    _check_samples(settings.samples, [t for t in opened.values() if isinstance(t, Task)])
-    suites: dict[str, tuple[str, ...]] = {}
-    for ref in refs:
-        if ref.suite is not None:
-            suites[ref.suite] = (*suites.get(ref.suite, ()), ref.label)
-    return Plan(jobs=tuple(jobs), skipped=tuple(skipped), notices=tuple(notices), suites=suites)
+    skipped: list[Skip] = []
+    exact = task.ref.exact
+    for variant in settings.prompt or (None,):
+        try:
+            jobs.append(_job(task, model, variant, settings, bounds))
+        except Unpaired as exc:
+            skipped.append(Skip(task.ref.label, model.name, str(exc), exact))
+        except (CardError, NotRunnable, UsageError) as exc:  # its files, its decoder or encoder
+            if exact and not (looks_only and isinstance(exc, NotRunnable)):
+                raise
+            skipped.append(Skip(task.ref.label, model.name, _one_line(exc), exact))
+    return jobs, skipped
+
+
+def _gaps(task: Task | NotRunnable, ref: TaskRef, settings: Settings) -> list[Skip]:
+    """What of a task's data is not here, where there is no model to make a job with."""
+    fault = task if isinstance(task, NotRunnable) else None
+    if isinstance(task, Task):
+        try:
+            task.check_files(_choose(task, settings)[0])
+        except NotRunnable as exc:
+            fault = exc
+        except Unpaired:  # no sample of it was asked for
+            return []
+    return [] if fault is None else [Skip(ref.label, "any model", _one_line(fault), ref.exact)]
 
 
 def _one_line(exc: VgenEvalError) -> str:
@@ -217,7 +276,7 @@ def _open(
 
 def _check_samples(ids: Sequence[str], tasks: Sequence[Task]) -> None:
     known = {item.id for task in tasks for item in task.items} if ids else set()
-    for sample in ids:
+    for sample in ids if tasks else ():
         if sample not in known:
             raise UsageError(f"no sample '{sample}'.{nearest(sample, known)}")
 
@@ -242,12 +301,8 @@ def _job(
     codec = task.codec(answer)
     if model.card.role == "ceiling" and codec.encoder is None:
         raise Unpaired(f"{answer.form} has no encoder, so no ceiling")
-    items, selection = select(
-        task.items,
-        sampling=task.protocol.sampling,
-        limit=settings.limit,
-        ids=_ids_here(settings.samples, task),
-    )
+    items, selection = _choose(task, settings)
+    _check_calibration(task, codec, len(items))
     task.check_files(items)
     attempts = settings.attempts or task.protocol.attempts
     identity = {
@@ -280,6 +335,29 @@ def _job(
         path=_fresh(path) if settings.fresh or model.fresh else path,
         ceiling=companions.get("ceiling"),
         floor=companions.get("floor"),
+    )
+
+
+def _check_calibration(task: Task, codec: Codec, count: int) -> None:
+    """UsageError when every sample of the run is one that its decoder would be calibrated on."""
+    rule = task.protocol.calibration
+    if rule is None or not rule.exclude or not hasattr(codec.decoder, "calibrate"):
+        return
+    if count <= rule.samples:
+        raise UsageError(
+            f"{task.ref.label}: nothing is left to score: the decoder is calibrated on the first "
+            f"{plural(rule.samples, 'sample')}, which the protocol leaves out, of {count:,} in all",
+            cure="run more samples, or calibrate on fewer: --set protocol.calibration.samples=N",
+        )
+
+
+def _choose(task: Task, settings: Settings) -> tuple[tuple[Item, ...], Mapping[str, Any]]:
+    """The samples that are asked for, and what tells them from all."""
+    return select(
+        task.items,
+        sampling=task.protocol.sampling,
+        limit=settings.limit,
+        ids=_ids_here(settings.samples, task),
     )
 
 

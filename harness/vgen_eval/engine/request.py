@@ -11,10 +11,11 @@ import msgspec
 
 from vgen_eval import jsonio
 from vgen_eval.engine.plan import Job
-from vgen_eval.errors import BadSample
+from vgen_eval.errors import BadSample, VgenEvalError
 from vgen_eval.imaging import Box, Image, prepare_image
 from vgen_eval.prompting import fill
 from vgen_eval.types import Decoder, Request, Sample, Scene
+from vgen_eval.wording import describe
 
 __all__ = ["Prepared", "make_request", "prepare", "prompt_fields", "request_digest", "seed_of"]
 
@@ -26,16 +27,32 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
     images: tuple[Image, ...]
     scene: Scene
     prompt: str
-    geometry: Mapping[str, Any] | None
-    """Of each picture: size as it is and as the model sees it, bars, digest of what it sees."""
+    shown: tuple[tuple[Image, Box], ...]
+    """Each of the sample's pictures as the model sees it, and the part which shows the original."""
     ideal: Any = None
     encode: Callable[[Any], Any] | None = None
+
+    def geometry(self) -> Mapping[str, Any] | None:
+        """Of each picture: size as it is and as the model sees it, bars, digest of what it sees.
+
+        Of a sample without pictures None. A method, as a digest costs a look at every pixel.
+        """
+        if not self.shown:
+            return None
+        facts: dict[str, Any] = {
+            "original": [[image.height, image.width] for image in self.sample.images],
+            "seen": [[image.height, image.width] for image, _ in self.shown],
+            "sha256": [image.sha256 for image, _ in self.shown],
+        }
+        if any(box != (0, 0, image.height, image.width) for image, box in self.shown):
+            facts["boxes"] = [list(box) for _, box in self.shown]
+        return facts
 
 
 def prepare(job: Job, sample: Sample) -> Prepared:
     """The sample as the protocol shows it; BadSample when a prompt field or truth is wanting."""
     rule = job.task.protocol.input
-    shown = [
+    shown = tuple(
         prepare_image(
             image,
             long_side=rule.long_side,
@@ -45,7 +62,7 @@ def prepare(job: Job, sample: Sample) -> Prepared:
             pad=rule.pad,
         )
         for image in sample.images
-    ]
+    )
     images = tuple(image for image, _ in shown)
     first = sample.images[0] if images else _blank()
     scene = Scene(
@@ -64,15 +81,17 @@ def prepare(job: Job, sample: Sample) -> Prepared:
         assert job.codec.encoder is not None
         try:
             ideal = job.codec.encoder.encode(sample.target, scene)
-        except (ValueError, TypeError, ArithmeticError) as exc:
-            raise BadSample(f"{sample.id}: the truth cannot be encoded: {exc}") from exc
+        except VgenEvalError:
+            raise
+        except Exception as exc:  # an encoder is anyone's code
+            raise BadSample(f"{sample.id}: the truth cannot be encoded: {describe(exc)}") from exc
     encoder = job.codec.encoder if job.model.card.role == "floor" else None
     return Prepared(
         sample=sample,
         images=images,
         scene=scene,
         prompt=prompt,
-        geometry=_describe(sample, shown) if shown else None,
+        shown=shown,
         ideal=ideal,
         encode=None if encoder is None else lambda target: encoder.encode(target, scene),
     )
@@ -82,17 +101,6 @@ def _own_pictures(decoder: Decoder, scene: Scene) -> tuple[Image, ...]:
     """What the model is shown beside the sample: a palette that follows from the options."""
     own = getattr(decoder, "pictures", None)
     return () if own is None else tuple(own(scene))
-
-
-def _describe(sample: Sample, shown: list[tuple[Image, Box]]) -> dict[str, Any]:
-    facts: dict[str, Any] = {
-        "original": [[image.height, image.width] for image in sample.images],
-        "seen": [[image.height, image.width] for image, _ in shown],
-        "sha256": [image.sha256 for image, _ in shown],
-    }
-    if any(box != (0, 0, image.height, image.width) for image, box in shown):
-        facts["boxes"] = [list(box) for _, box in shown]
-    return facts
 
 
 def prompt_fields(decoder: Decoder, scene: Scene) -> Mapping[str, str]:

@@ -19,7 +19,7 @@ from vgen_eval.engine.naming import TaskRef
 from vgen_eval.engine.pipeline import Pipeline, Stop
 from vgen_eval.engine.plan import Job
 from vgen_eval.engine.session import Reporter, Silent
-from vgen_eval.engine.tasks import open_task
+from vgen_eval.engine.tasks import open_recorded, open_task
 from vgen_eval.engine.todo import Rescoring
 from vgen_eval.errors import NotRunnable, UsageError
 from vgen_eval.pairing import Unpaired, pair
@@ -53,9 +53,16 @@ def _recorded_model(record: Mapping[str, Any], card: ModelCard) -> Model:
     )
 
 
-def reopen(path: Path, catalog: Catalog, *, data_root: str | None = None) -> Job:
-    """The job of a run, from its run.json: same samples, same protocol, today's components."""
-    record = RunStore(path).record
+def reopen(
+    path: Path, catalog: Catalog, *, data_root: str | None = None, with_data: bool = True
+) -> Job:
+    """The job of a run, from its run.json: same samples, same protocol, today's components.
+
+    Without `with_data` its samples are those that the run wrote down, and none can be loaded; the
+    data is opened all the same for a run that wrote none down.
+    """
+    store = RunStore(path)
+    record = store.record
     if record.get("schema", RUN_SCHEMA) != RUN_SCHEMA:
         raise NotRunnable(
             f"{path}/run.json: schema {record.get('schema')}, {RUN_SCHEMA} wanted",
@@ -84,7 +91,14 @@ def reopen(path: Path, catalog: Catalog, *, data_root: str | None = None) -> Job
         root = data_root or record["settings"]["data_root"]
     except (KeyError, TypeError, ValueError) as exc:
         raise NotRunnable(f"{path}/run.json: damaged or of another version: {exc}") from exc
-    task = open_task(ref, catalog, overrides=overrides, data_root=root, partial=True)
+    items = None if with_data else store.samples()
+    if items is None:
+        task = open_task(ref, catalog, overrides=overrides, data_root=root, partial=True)
+    else:
+        task = open_recorded(
+            ref, catalog, overrides=overrides, items=items,
+            fingerprint=record["identity"]["task"]["data"],
+        )  # fmt: skip
     try:
         codec = task.codec(pair(task.protocol, model_card, form=record["answer"]))
     except Unpaired as exc:
@@ -142,11 +156,12 @@ def rescore(
     store.lock()
     started = time.monotonic()
     try:
+        store.write_samples(job.items)
         job = calibrate(job, store)
         store.begin_rescore(job.score_digest)
         todo = Rescoring(job, store)
         if todo.stand:
-            log.warning("%s: %d answers are not kept: their old scores stand", path, todo.stand)
+            log.warning("%s: %s: the old scores stand", path, todo.stand)
         reporter.job_start(job, 0)
         pipeline = Pipeline(
             job,

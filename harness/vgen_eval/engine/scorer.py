@@ -14,7 +14,9 @@ from vgen_eval import jsonio
 from vgen_eval.answers import clean
 from vgen_eval.engine.tasks import Codec, Task
 from vgen_eval.errors import NoValidTarget, Undecodable
+from vgen_eval.imaging.image import buffer_of
 from vgen_eval.types import STATUS_GROUP, Prediction, Sample, Scene, Status
+from vgen_eval.wording import describe
 
 __all__ = ["score_attempt", "score_key", "unscored"]
 
@@ -89,7 +91,7 @@ def score_attempt(
     # decoders and metrics are anyone's code: what they raise is this attempt's error, no more
     except (Exception, SystemExit) as exc:
         log.warning("%s: scoring failed", line["sample"], exc_info=True)
-        return unscored(line, codec, "error", clean(f"scoring raised {type(exc).__name__}: {exc}"))
+        return unscored(line, codec, "error", clean(f"scoring raised {describe(exc)}"))
 
 
 def _is_left_out(task: Task, codec: Codec, line: Mapping[str, Any]) -> bool:
@@ -122,11 +124,11 @@ def _pixels_digest(value: Any) -> str | None:
     parts = [value]
     if isinstance(value, msgspec.Struct):
         parts = [getattr(value, name) for name in value.__struct_fields__]
-    arrays = [part for part in parts if hasattr(part, "tobytes") and hasattr(part, "shape")]
+    arrays = [part for part in parts if hasattr(part, "tobytes") and not part.dtype.hasobject]
     if not arrays:
         return None
     digest = hashlib.sha256()
     for array in arrays:
         digest.update(f"{array.dtype.str} {array.shape}\n".encode())
-        digest.update(array.tobytes())
+        digest.update(buffer_of(array))
     return digest.hexdigest()

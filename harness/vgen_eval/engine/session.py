@@ -207,6 +207,7 @@ class Session:
         try:
             if not store.has_record():
                 store.write_record(describe_run(job, self.settings if report else self._bare))
+            store.write_samples(job.items)
             job, sitting, fault = self._finish(job, store, reporter)
             is_begun = store.predictions_path.exists()
             if fault is not None and not (is_begun or sitting.unfinished):
@@ -231,7 +232,7 @@ class Session:
     def _discard(self, store: RunStore) -> None:
         """Takes away the folder of a run that asked for nothing, and what it left empty above."""
         try:
-            for name in ("run.json", "lock"):
+            for name in ("run.json", "samples.jsonl", "lock"):
                 (store.path / name).unlink(missing_ok=True)
             folder = store.path
             while folder != self.results:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 import msgspec
 
@@ -24,13 +24,13 @@ from vgen_eval.errors import (
     UsageError,
     nearest,
 )
-from vgen_eval.loading import describe
-from vgen_eval.types import Dataset, Decoder, Encoder, Item, Metric, Value
+from vgen_eval.types import Dataset, Decoder, Encoder, Item, Metric, NoOptions, Value
+from vgen_eval.wording import describe, plural
 
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog, Component
 
-__all__ = ["Codec", "NamedMetric", "Task", "open_root", "open_task"]
+__all__ = ["Codec", "NamedMetric", "Task", "open_recorded", "open_root", "open_task"]
 
 SKIP = "skip"
 Thing = TypeVar("Thing")
@@ -90,6 +90,13 @@ class Task:
         self.failure, self.failure_info = self._failure()
         self.fingerprint = _foreign(f"dataset '{reader.qualified}'", dataset.fingerprint)
 
+    @property
+    def promised(self) -> int:
+        """Samples of the protocol's part of the data, be they all here or not."""
+        data, own = self.protocol.data, self.ref.card.dataset.n
+        told = data.n if data.options else own
+        return len(self.items) if told is None else max(told, len(self.items))
+
     def _build(self, kind: str, name: str, options: Mapping[str, Any]) -> tuple[Any, Any]:
         component = self._catalog.component(kind, name, home=self._home)
         read = cards.convert(
@@ -116,14 +123,15 @@ class Task:
             own = {value.of for value in metric.values}
             for value in metric.values:
                 if value.name in values or value.of in keys:
-                    self._fault(f"two metrics report '{value.name}': give one of them a label")
+                    self.fault(f"two metrics report '{value.name}': give one of them a label")
                 values[value.name] = value
             keys |= own
         if name not in values:
-            self._fault(f"{key} '{name}' is no value of its metrics.{nearest(name, values)}")
+            self.fault(f"{key} '{name}' is no value of its metrics.{nearest(name, values)}")
         return values[name]
 
-    def _fault(self, message: str) -> NoReturn:
+    def fault(self, message: str) -> NoReturn:
+        """CardError about the protocol."""
         path = f"protocols.{self.ref.protocol}"
         raise CardError([Problem(message, file=self.ref.name, path=path)])
 
@@ -142,7 +150,7 @@ class Task:
             given = getattr(component, "measures", None)
             taken = getattr(named.metric, "measures", None)
             if given and taken and given != taken:
-                self._fault(f"'{name}' is about a {given}, metric '{named.key}' about a {taken}")
+                self.fault(f"'{name}' is about a {given}, metric '{named.key}' about a {taken}")
 
     def codec(self, answer: AnswerCard) -> Codec:
         """Decoder and encoder of an answer form, built once.
@@ -185,9 +193,10 @@ class Task:
         problems = _foreign(f"dataset '{self.reader['name']}'", lambda: look(items))
         if problems:
             more = "" if len(problems) == 1 else f" and {len(problems) - 1:,} more"
+            wanted = plural(len(items), "sample")
             raise MissingData(
-                f"{self.ref.name}: {problems[0]}{more}: files of {len(items):,} samples are wanted",
-                cure=f"vgen-eval data verify {self.ref.name}",
+                f"{self.ref.name}: {problems[0]}{more}: the files of {wanted} are wanted",
+                cure=f"vgen-eval data verify {self.ref.name} names them all; {_ways_on(self.ref)}",
             )
 
     def identity(self, codec: Codec) -> dict[str, Any]:
@@ -236,26 +245,111 @@ def open_task(
 
     `partial`: samples are named one by one, so that the others need not be there.
     """
-    protocol = cards.protocol(ref.card, ref.protocol)
-    if overrides:
-        protocol = cards.override(protocol, overrides)
-    home = HOME if ref.distribution == LOCAL else ref.distribution
-    reader = catalog.component("dataset", ref.card.dataset.reader, home=home)
+    protocol, reader = _open_protocol(ref, catalog, overrides)
     given, data = {**ref.card.dataset.options, **protocol.data.options}, protocol.data
     options = cards.convert(reader.obj.Options, given, file=ref.name, path="dataset.options")
     root = open_root(ref.card.dataset.root, data_root, task=ref.name)
     what = f"dataset '{reader.qualified}'"
     dataset: Dataset = _foreign(what, lambda: reader.obj(options, root=root, folder=ref.folder))
-    items = _foreign(what, dataset.index)
+    items = _read_index(ref, dataset, what=what)
     _check_ids(ref, items)
     expected = data.n if data.options else ref.card.dataset.n
     if expected is not None and len(items) != expected and not partial:
         raise MissingData(
-            f"{ref.name}: {expected:,} samples expected, {len(items):,} found",
+            f"{ref.name}: {plural(expected, 'sample')} expected, {len(items):,} found",
             cure="complete the data, or use the release that the card names "
-            f"(vgen-eval data verify {ref.name}); --samples runs what is there",
+            f"(vgen-eval data verify {ref.name}); {_ways_on(ref)}",
         )
-    return Task(ref, protocol, dataset, items, catalog, reader)
+    task = Task(ref, protocol, dataset, items, catalog, reader)
+    _check_kind_of_data(task, overrides)
+    return task
+
+
+def open_recorded(
+    ref: TaskRef,
+    catalog: Catalog,
+    *,
+    overrides: Mapping[str, Any],
+    items: Sequence[Item],
+    fingerprint: str,
+) -> Task:
+    """The task of samples that a run wrote down, its data set not opened: nothing can be loaded."""
+    protocol, reader = _open_protocol(ref, catalog, overrides)
+    return Task(ref, protocol, _Recorded(items, fingerprint), items, catalog, reader)
+
+
+class _Recorded:
+    """Samples as a run wrote them down."""
+
+    version: ClassVar[int] = 0
+    Options: ClassVar[type[msgspec.Struct]] = NoOptions
+
+    def __init__(self, items: Sequence[Item], fingerprint: str) -> None:
+        self._items = items
+        self._fingerprint = fingerprint
+
+    def index(self) -> Sequence[Item]:
+        return self._items
+
+    def load(self, item: Item) -> NoReturn:
+        raise MissingData(f"sample '{item.id}': the data was not opened")
+
+    def fingerprint(self) -> str:
+        return self._fingerprint
+
+
+def _open_protocol(
+    ref: TaskRef, catalog: Catalog, overrides: Mapping[str, Any]
+) -> tuple[ProtocolCard, Component]:
+    """The protocol with what is overridden in it, and the reader of the data."""
+    protocol = cards.protocol(ref.card, ref.protocol)
+    home = HOME if ref.distribution == LOCAL else ref.distribution
+    if overrides:
+        own, protocol = protocol, cards.override(protocol, overrides)
+        cards.check_setting(ref.card, own, protocol, catalog, label=ref.label, home=home)
+    return protocol, catalog.component("dataset", ref.card.dataset.reader, home=home)
+
+
+def _ways_on(ref: TaskRef) -> str:
+    """How to run on the part of the data that is here."""
+    return f"or run on what is here: --samples ID,.. (vgen-eval data list {ref.name} --ids)"
+
+
+def _read_index(ref: TaskRef, dataset: Dataset, *, what: str) -> Sequence[Item]:
+    """The samples; MissingData, naming file and line, where data below the data root is damaged.
+
+    What comes with a card is the card's: there the faults stay those of a CardError.
+    """
+    try:
+        return _foreign(what, dataset.index)
+    except CardError as exc:
+        if ref.card.dataset.root is None:
+            raise
+        more = f" (and {len(exc.problems) - 1:,} more)" if len(exc.problems) > 1 else ""
+        cure = f"mend it; vgen-eval data verify {ref.name} names every fault"
+        if hasattr(dataset, "prepare"):
+            cure = f"vgen-eval data prepare {ref.name} makes it anew"
+        raise MissingData(f"{exc.problems[0]}{more}", cure=cure) from exc
+    except MissingData as exc:  # a reader does not know the name of its task
+        exc.cure = exc.cure and exc.cure.replace(" TASK", f" {ref.name}")
+        raise
+
+
+def _check_kind_of_data(task: Task, overrides: Mapping[str, Any]) -> None:
+    """The truth must be what the metrics take, where both say what it is."""
+    held = getattr(task.dataset, "measures", None)
+    for named in task.metrics:
+        taken = getattr(named.metric, "measures", None)
+        if not held or not taken or held == taken:
+            continue
+        told = f"the truth of the data is then {held}, metric '{named.key}' measures {taken}"
+        for key, value in overrides.items():
+            if key.partition(".")[0] == "data":
+                raise UsageError(
+                    f"{task.ref.label}: protocol.{key}={value}: {told}",
+                    cure="leave it out, or run a task of that kind (vgen-eval list tasks)",
+                )
+        task.fault(told.replace("is then", "is"))
 
 
 def _foreign(what: str, action: Callable[[], Thing]) -> Thing:

@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 
 from vgen_eval import jsonio
+from vgen_eval.engine.lost import Lost
 from vgen_eval.engine.plan import Job
 from vgen_eval.engine.scorer import score_key
-from vgen_eval.errors import NotRunnable
 from vgen_eval.store.journal import read_lines
 from vgen_eval.store.run import RunStore
 from vgen_eval.types import Item
@@ -118,34 +118,35 @@ class Rescoring(Todo):
     NotRunnable when an answer that was not kept has no score to keep either.
     """
 
-    stand: int = 0
-    """Answers that were not kept and whose old scores stand."""
+    stand: str | None = None
+    """In words, the answers that are lost and whose old scores stand."""
 
     def _read(self, _retry: frozenset[str], /) -> None:
         digest = self._job.score_digest
         for at in range(len(self._states)):
             self._states[at] = SKIPPED
-        lost: dict[int, Mapping[str, Any] | None] = {}
+        gone, lost = Lost(self._store), dict[int, Mapping[str, Any] | None]()
         for offset, line in read_lines(self._store.predictions_path):
             row = self._rows.of(line)
             if row < 0:
                 continue
             self._offsets[row] = offset
-            gone = line["status"] == "ok" and not self._store.intact(line["answer"])
-            self._states[row] = SKIPPED if gone else SCORE
+            is_gone = gone.has(line)
+            self._states[row] = SKIPPED if is_gone else SCORE
             lost.pop(row, None)
-            if gone:
+            if is_gone:
                 lost[row] = None
         for score in self._store.scores(digest, self._rows):
             if self._rows.of(score) in lost:
                 lost[self._rows.of(score)] = score
         kept = [record for record in lost.values() if record is not None]
         if len(kept) < len(lost):
-            raise NotRunnable(
-                f"{self._store.path}: {len(lost) - len(kept)} answers were not kept, and there is "
-                "no score of them under today's decoder and metrics",
-                cure="run the task and the model again; --keep all keeps the answers",
+            raise gone.fault(
+                len(lost) - len(kept),
+                so="and no score stands in their place under today's decoder and metrics",
+                cure="run the task and the model again: what is lost is asked for anew "
+                "(--keep all keeps the answers)",
             )
         for record in kept:
             self._store.append_score(digest, dict(record))
-        self.stand = len(kept)
+        self.stand = gone.told(len(kept)) if kept else None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from vgen_eval.imaging import Colour, resize
+from vgen_eval.wording import plural
 
 if TYPE_CHECKING:
     import numpy as np
@@ -155,7 +156,7 @@ def _draw_classes(
         picture[small == value] = colour
         legend.append((colour, f"{'no class' if value < 0 else name}, {count / small.size:.1%}"))
     if len(legend) > MOST_CLASSES:
-        caption += f", {len(legend) - MOST_CLASSES} more classes"
+        caption += f", {plural(len(legend) - MOST_CLASSES, 'more class', 'more classes')}"
     return Drawing(picture=picture, caption=caption, legend=tuple(legend[:MOST_CLASSES]))
 
 
@@ -171,7 +172,7 @@ def _draw_points(points: Any, photo: RGB) -> Drawing:
         centre = (round(float(np.clip(x, -99, 9999))), round(float(np.clip(y, -99, 9999))))
         cv2.circle(picture, centre, radius + 1, (255, 255, 255), -1, cv2.LINE_AA)
         cv2.circle(picture, centre, radius, DOT, -1, cv2.LINE_AA)
-    return Drawing(picture=picture, caption=f"{len(points)} points")
+    return Drawing(picture=picture, caption=f"{plural(len(points), 'point')}")
 
 
 def _shrink(array: Any, kind: Any) -> Any:

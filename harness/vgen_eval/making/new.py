@@ -17,6 +17,7 @@ from vgen_eval.engine.naming import TASK_CARD, TaskRef, expand_tasks
 from vgen_eval.errors import CardError, NotRunnable, Problem, StorageError, UsageError
 from vgen_eval.making.card import UNKNOWN, make_card, write_yaml
 from vgen_eval.making.placing import placed, refuse_to_overwrite
+from vgen_eval.wording import plural
 
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog
@@ -115,7 +116,7 @@ def _make_task(asked: NewTask, catalog: Catalog, tell: Callable[[str], None]) ->
     lines = b"".join(jsonio.dumps(line) + b"\n" for line in draft.lines)
     written = {files["manifest"]: lines, files["card"]: write_yaml(card, head=head).encode()}
     with placed(written, later=(files["preview"],)):
-        tell(f"checking the card and {len(draft.lines):,} samples")
+        tell(f"checking the card and {plural(len(draft.lines), 'sample')}")
         problems = check_card(files["card"], catalog, all_data=True)
         if problems:
             raise FaultyData([_by_file(p, draft, folder) for p in problems], draft.left_out)
@@ -220,7 +221,7 @@ def _measure(made: Made, catalog: Catalog, scratch: Path, tell: Callable[[str], 
         notes=_notes(made),
         colours=made.draft.colours,
     )
-    tell(f"measuring what a perfect model scores on {limit:,} samples")
+    tell(f"measuring what a perfect model scores on {plural(limit, 'sample')}")
     card = _run(msgspec.structs.replace(settings, limit=limit), catalog)
     write_atomic(made.files["preview"], page.encode())
     return msgspec.structs.replace(made, ceiling=card, measured=limit)
@@ -242,7 +243,7 @@ def _run(settings: Any, catalog: Catalog) -> ResultCard:
 def _notes(made: Made) -> list[str]:
     left = len(made.draft.left_out)
     return [
-        f"{len(made.draft.lines):,} samples; the first, the middle and the last are shown",
+        f"{plural(len(made.draft.lines), 'sample')}; the first, the middle and the last are shown",
         *made.draft.guessed,
         *made.draft.notes,
         *(f"check: {doubt}" for doubt in made.draft.doubts),

@@ -11,11 +11,11 @@ import numpy as np
 from vgen_eval.engine.ablation import Reading
 from vgen_eval.engine.models import HOME, LOCAL
 from vgen_eval.errors import BrokenPlugin
-from vgen_eval.loading import describe
-from vgen_eval.results.comparing import compare, rank_moves, ranks
+from vgen_eval.results.comparing import compare, rank_moves
 from vgen_eval.results.table import ANSWERED, EXCLUDED, FAILED, NOT_RUN, UNSCORED
-from vgen_eval.statistics import Interval
+from vgen_eval.statistics import Interval, ranks
 from vgen_eval.types import Value
+from vgen_eval.wording import describe
 
 __all__ = ["SCHEMA_VERSION", "describe_ablation", "is_incomplete"]
 
@@ -99,7 +99,7 @@ def _describe_reading(base: Reading, reading: Reading, metric: str | None) -> di
     if (value.name, value.unit) != (base_value.name, base_value.unit):
         why = f"{value.name} is another measure than {base_value.name}"
         none = Interval(clusters=0, reason=why)
-        found = msgspec.structs.replace(found, difference=None, interval=none)
+        found = msgspec.structs.replace(found, difference=None, interval=none, test=None)
     state = reading.summary.table.state
     counts = {name: int((state == number).sum()) for name, number in _STATES}
     reason = None

@@ -26,7 +26,7 @@ from vgen_eval.store.run import RunStore
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog, Plugin
 
-__all__ = ["RUN_SCHEMA", "Sitting", "build_card", "describe_run"]
+__all__ = ["RUN_SCHEMA", "Sitting", "build_card", "describe_protocol", "describe_run"]
 
 RUN_SCHEMA = 1
 
@@ -115,13 +115,13 @@ def build_card(
         floor=bounds.get("floor"),
         content_digest=store.content_digest(job.score_digest, job.rows()),
         task_info=_task_info(job),
-        protocol_info=_protocol_info(job),
+        protocol_info=describe_protocol(job),
         model_info=_model_info(job),
         dataset_info=_dataset_info(job),
         selection={
             "rule": dict(job.selection) or "all",
             "samples": len(job.items),
-            "of": len(job.task.items),
+            "of": job.task.promised,
             "attempts": job.attempts,
         },
         plugins=_plugins(job, catalog, results),
@@ -143,7 +143,8 @@ def _task_info(job: Job) -> dict[str, Any]:
     }
 
 
-def _protocol_info(job: Job) -> dict[str, Any]:
+def describe_protocol(job: Job) -> dict[str, Any]:
+    """`protocol_info`: every part of the protocol that can change a number, options in full."""
     protocol = job.task.protocol
     base = int(job.model.card.generation.get("seed", 0))
     return {

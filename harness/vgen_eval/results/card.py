@@ -73,6 +73,21 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
         tuple[str, ...], _doc("Ids in imported predictions that the task does not have.")
     ] = ()
 
+    @property
+    def bad_samples(self) -> int:
+        """Attempts that came to nothing because files of their sample are faulty."""
+        return self.statuses.get("bad_sample", 0)
+
+    @property
+    def done(self) -> int:
+        """What tables call done: attempts that came to a score, or have no truth to score."""
+        return self.expected - self.not_run - self.infrastructure - self.bad_samples
+
+    @property
+    def failed(self) -> int:
+        """What tables call failed, whosever fault it is: the model's, a call's, the data's."""
+        return self.model_failure + self.infrastructure + self.bad_samples
+
 
 class Bound(msgspec.Struct, frozen=True, kw_only=True):
     """The primary metric of the ceiling or the floor, from its own run."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from vgen_eval.results.card import Bound, ResultCard, Score
 from vgen_eval.statistics import Interval
+from vgen_eval.wording import part_of, plural
 
 __all__ = ["format_value", "plain", "render"]
 
@@ -76,11 +77,14 @@ def _fit(card: ResultCard) -> str:
 
 
 def _state(card: ResultCard) -> str:
-    if card.complete:
-        return "complete"
     counts = card.counts
+    samples = card.selection.get("samples", counts.expected)
+    part = part_of(samples, card.selection.get("of", samples), "sample")
+    if card.complete:
+        faulty = f", {plural(counts.bad_samples, 'attempt')} without sound data"
+        return f"complete: {part}{faulty if counts.bad_samples else ''}"
     return (
-        f"**incomplete**: {counts.not_run} not run, {counts.infrastructure} failed by "
+        f"**incomplete**, {part}: {counts.not_run} not run, {counts.infrastructure} failed by "
         "infrastructure; not to be ranked until they are run again (`--retry-failed`)"
     )
 
@@ -90,7 +94,7 @@ def _interval(interval: Interval) -> str:
         return f"; no interval: {interval.reason}" if interval.reason else ""
     return (
         f"; 95 % interval {format_value(interval.low)} to {format_value(interval.high)}, "
-        f"{interval.method}, {interval.clusters} groups"
+        f"{interval.method}, {plural(interval.clusters, 'group')}"
     )
 
 
@@ -198,7 +202,7 @@ def _conformance(record: Mapping[str, Any]) -> str:
     names = f" ({', '.join(plain(name) for name in failed)})" if failed else ""
     state = "" if record["current"] else "; its files have changed since"
     return (
-        f"{record['passed']} checks passed, {record['failed']} failed{names}, "
+        f"{plural(record['passed'], 'check')} passed, {record['failed']} failed{names}, "
         f"{record['skipped']} skipped, {plain(record['checked'])}{state}"
     )
 
@@ -216,13 +220,14 @@ def _taken(volatile: Mapping[str, Any]) -> str:
     took = {name: volatile.get(name) for name in _TOLD}
     lines = []
     if took["calls"] is not None:
-        lines.append(f"calls: {took['calls']:,} answered or failed, in {took['tries']:,} tries")
+        tries = plural(took["tries"] or 0, "try", "tries")
+        lines.append(f"calls: {took['calls']:,} answered or failed, in {tries}")
     if took["reused"]:
         lines.append(f"answers taken from other runs: {took['reused']:,}")
     if took["usage"]:
         lines.append(f"usage: {', '.join(f'{k} {v:,}' for k, v in took['usage'].items())}")
     if took["cost_usd"] is not None:
-        some = f"; {took['unpriced']:,} answers of unknown cost" if took["unpriced"] else ""
+        some = f"; {plural(took['unpriced'], 'answer')} of unknown cost" if took["unpriced"] else ""
         lines.append(f"cost: ${took['cost_usd']:,.6g}{some}")
     lines += _rates(took)
     for name, what in (("reported_models", "model"), ("reported_dates", "date")):

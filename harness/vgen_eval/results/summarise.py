@@ -9,7 +9,6 @@ import numpy as np
 
 from vgen_eval.engine.plan import Job
 from vgen_eval.errors import BrokenPlugin
-from vgen_eval.loading import describe
 from vgen_eval.results.card import Counts, Score
 from vgen_eval.results.table import (
     ANSWERED,
@@ -23,6 +22,7 @@ from vgen_eval.results.table import (
 from vgen_eval.statistics import Interval
 from vgen_eval.store.run import RunStore
 from vgen_eval.types import Item, Value
+from vgen_eval.wording import describe
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -104,7 +104,7 @@ class Summary:
         answered: float | None, interval: Interval, reason: str | None,
     ) -> Score:  # fmt: skip
         if number is None and reason is None:
-            reason = "no sample was scored" if n == 0 else "undefined for these samples"
+            reason = self._nothing() if n == 0 else "undefined for these samples"
         return Score(
             metric=value.name,
             aggregation=value.aggregation,
@@ -117,6 +117,18 @@ class Summary:
             n=n,
             higher_is_better=value.higher_is_better,
             unit=value.unit,
+        )
+
+    def _nothing(self) -> str:
+        """Why there is no sample to make a number of."""
+        rule, known = self.job.task.protocol.calibration, self.job.codec.calibration
+        if rule is None or not rule.exclude or known is None or self.scored.any():
+            return "no sample was scored"
+        if set(known["samples"]) < {item.id for item in self.job.items}:
+            return "no sample was scored"
+        return (
+            "nothing is left to score: the decoder was calibrated on every sample, and the "
+            "protocol leaves these out; calibrate on fewer, or run more samples"
         )
 
     # --- mean over attempts ---------------------------------------------------------------

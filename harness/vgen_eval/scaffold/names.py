@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from vgen_eval.discovery import BUILTIN, normalise
 from vgen_eval.errors import UsageError
+from vgen_eval.wording import plural
 
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog
@@ -61,7 +62,7 @@ def check_name(name: str, catalog: Catalog) -> None:
 
 def _why_misspelt(name: str) -> str:
     if len(name) > LONGEST:
-        return f"it has {len(name)} characters, {LONGEST} at most"
+        return f"it has {plural(len(name), 'character')}, {LONGEST} at most"
     if not _VALID.fullmatch(name):
         return "small letters, digits and single hyphens wanted, a letter first"
     return ""

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import errno
+import io
 import logging
 import os
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from vgen_eval import jsonio
-from vgen_eval.errors import StorageError
+from vgen_eval.errors import NotRunnable, StorageError
 
 __all__ = ["Journal", "read_lines", "storage_error"]
 
@@ -30,6 +31,7 @@ def storage_error(path: Path, exc: OSError) -> StorageError:
         errno.ENOSPC: "make room and run the same command again: it goes on",
         errno.EDQUOT: "make room and run the same command again: it goes on",
         errno.EACCES: "mend its permissions, or give another --output",
+        errno.EISDIR: "a folder stands in its place: move that away",
         errno.EROFS: "give another --output",
     }
     cure = cures.get(exc.errno or 0, "give another --output")
@@ -98,6 +100,17 @@ class Journal:
                 self._fd = -1
 
 
+def _open(path: Path) -> BinaryIO:
+    """The file to read, empty where there is none; NotRunnable when it cannot be read."""
+    try:
+        return path.open("rb")
+    except FileNotFoundError:
+        return io.BytesIO()
+    except OSError as exc:
+        cure = "move the folder away" if path.is_dir() else "mend its permissions"
+        raise NotRunnable(f"{path}: cannot be read: {exc.strerror or exc}", cure=cure) from exc
+
+
 def _whole_length(fd: int) -> int:
     """Bytes up to and including the last newline."""
     end = os.fstat(fd).st_size
@@ -115,10 +128,8 @@ def read_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
     A damaged line in the middle is passed over with a warning: what it held counts as missing.
     """
-    if not path.exists():
-        return
     offset = 0
-    with path.open("rb") as file:
+    with _open(path) as file:
         for number, line in enumerate(file, 1):
             if line.endswith(b"\n"):
                 try:

@@ -1,6 +1,7 @@
 """One run's directory: what was asked, what was answered, what it scored.
 
 run.json            what was asked
+samples.jsonl       one line a sample of it: id, group, tags
 predictions.jsonl   one line a finished attempt, append-only
 outputs/            raw answers, files named by sha256
 scores/<digest>.jsonl    what the answers came to under one protocol; derived
@@ -16,17 +17,20 @@ import hashlib
 import os
 import socket
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from vgen_eval import jsonio
 from vgen_eval.answers import Packed
 from vgen_eval.errors import NotRunnable, RunLocked, StorageError
 from vgen_eval.store.journal import Journal, storage_error
 from vgen_eval.store.rows import Rows
+from vgen_eval.types import Item
 
-__all__ = ["RunStore", "find_runs", "write_atomic"]
+__all__ = ["RunStore", "find_runs", "runs_below", "write_atomic"]
 
 
 def write_atomic(path: Path, data: bytes) -> None:
@@ -85,6 +89,28 @@ class RunStore:
     def write_record(self, record: Mapping[str, Any]) -> None:
         """Writes run.json."""
         write_atomic(self.path / "run.json", jsonio.pretty(dict(record)).encode())
+
+    def write_samples(self, items: Iterable[Item]) -> None:
+        """Writes what is known of the samples: runs are compared without their data."""
+        path = self.path / "samples.jsonl"
+        # an item's own mapping of tags may be one that JSON does not know
+        plain = (msgspec.structs.replace(item, tags=dict(item.tags)) for item in items)
+        data = b"".join(jsonio.dumps(msgspec.to_builtins(item)) + b"\n" for item in plain)
+        try:
+            kept = path.read_bytes() == data
+        except OSError:
+            kept = False
+        if not kept:
+            write_atomic(path, data)
+
+    def samples(self) -> tuple[Item, ...] | None:
+        """The samples as they were written down; None where they were not, or not whole."""
+        try:
+            lines = (self.path / "samples.jsonl").read_bytes().splitlines()
+            items = tuple(msgspec.json.decode(line, type=Item) for line in lines)
+        except (OSError, msgspec.DecodeError):
+            return None
+        return items if [item.id for item in items] == self.record["samples"] else None
 
     # --- one writer -----------------------------------------------------------------------
 
@@ -196,6 +222,13 @@ class RunStore:
         """Whether the answer is still kept, byte for byte."""
         return "file" not in answer or self.get(answer) is not None
 
+    def altered(self, answer: Mapping[str, Any]) -> Path | None:
+        """The kept file that is there and cannot be used: other bytes, or none to be read."""
+        if self.intact(answer):
+            return None
+        path = self.path / "outputs" / Path(str(answer["file"])).name
+        return path if path.exists() else None
+
     def drop(self, answer: Mapping[str, Any]) -> None:
         """Deletes a kept file."""
         if "file" in answer:
@@ -260,7 +293,12 @@ def _canonical_line(record: Mapping[str, Any]) -> bytes:
 
 def find_runs(root: Path) -> Iterator[Path]:
     """Every run directory below a results folder, in order of name."""
-    for directory, folders, files in os.walk(root / "runs"):
+    return runs_below(root / "runs")
+
+
+def runs_below(folder: Path) -> Iterator[Path]:
+    """Every run directory below a folder, itself included, in order of name."""
+    for directory, folders, files in os.walk(folder):
         folders.sort()
         if "run.json" in files:
             folders.clear()

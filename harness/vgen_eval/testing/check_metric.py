@@ -16,6 +16,7 @@ from vgen_eval.testing.metric_bench import Case, MetricBench
 from vgen_eval.testing.outcome import Failed, Skipped, Unavailable, tell
 from vgen_eval.testing.values import best_of, close, enlarge, leaves, same, shortfall, worse
 from vgen_eval.types import Statistics
+from vgen_eval.wording import plural
 
 __all__ = ["Bench"]
 
@@ -66,11 +67,12 @@ def check_statistics_small(bench: Bench) -> str:
             continue  # a truth without pixels has no size
         grown = bench.score(Case(case.kind, larger, enlarge(case.value, size)))
         if grown is not None and leaves(grown) > leaves(statistics):
+            held = plural(leaves(statistics), "entry", "entries")
             raise Failed(
-                f"sample '{case.sample.id}': {leaves(statistics)} entries, and {leaves(grown)} "
+                f"sample '{case.sample.id}': {held}, and {leaves(grown)} "
                 "when its picture is twice as high and wide"
             )
-    return f"{most} bytes at most"
+    return f"{plural(most, 'byte')} at most"
 
 
 def _plain(value: Any) -> Any:

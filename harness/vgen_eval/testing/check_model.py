@@ -22,6 +22,7 @@ from vgen_eval.testing.cures import OUTPUT, cure_of
 from vgen_eval.testing.model_bench import BATCH, ModelBench, keep
 from vgen_eval.testing.outcome import Failed, Skipped, Unavailable, tell
 from vgen_eval.types import Output, Request
+from vgen_eval.wording import plural
 
 __all__ = [
     "Bench",
@@ -143,7 +144,7 @@ def check_forms_honoured(bench: Bench) -> str:
 
 def _no_answer(form: str, said: Counter[str]) -> str:
     words = "; ".join(f"{count} times {text}" for text, count in said.most_common(3) if count)
-    return f"form {form}: {said.total()} requests, and no answer to any: {words}"
+    return f"form {form}: {plural(said.total(), 'request')}, and no answer to any: {words}"
 
 
 def check_ids_echoed(bench: Bench) -> None:

@@ -21,6 +21,7 @@ from vgen_eval.testing.outcome import Failed, Skipped, clip
 from vgen_eval.testing.task_bench import CODEC_SAMPLES, MOST_SAMPLES, TaskBench, scene_of
 from vgen_eval.testing.values import best_of, same, shortfall, worse
 from vgen_eval.types import Item
+from vgen_eval.wording import plural
 
 __all__ = ["Bench", "print_index"]
 
@@ -43,7 +44,7 @@ def check_opens(bench: Bench) -> str:
     for item in bench.items:
         if not isinstance(item, Item):
             raise Failed(f"index() gave {type(item).__name__}, no Item")
-    return f"{len(bench.items)} samples"
+    return plural(len(bench.items), "sample")
 
 
 def check_unique_ids(bench: Bench) -> None:
@@ -62,7 +63,8 @@ def check_count_matches(bench: Bench) -> None:
     if wanted is None:
         raise Skipped("the card gives no dataset.n")
     if len(bench.items) != wanted:
-        raise Failed(f"the card says {wanted} samples, the index holds {len(bench.items)}")
+        promised = plural(wanted, "sample")
+        raise Failed(f"the card says {promised}, the index holds {len(bench.items)}")
 
 
 def check_index_stable(bench: Bench) -> None:

@@ -25,6 +25,11 @@ from vgen_eval_plugins.semantic.labels import present_fields
 
 __all__ = ["Manifest"]
 
+_MEASURES: Mapping[str, str] = {
+    "depth": "depth", "normals": "normals", "mask": "mask", "labels": "labels",
+    "count": "count", "points": "count",
+}  # fmt: skip
+
 THREADS = min(8, os.cpu_count() or 1)
 
 
@@ -38,6 +43,11 @@ class Manifest:
         """`root`: the folder of the data; where it is None they lie in the card's `folder`."""
         self.options = options
         self._folder = Folder(folder if root is None else root)
+
+    @property
+    def measures(self) -> str | None:
+        """What the truth is, as the metrics name it; None for words and scores."""
+        return _MEASURES.get(self.options.target)
 
     @classmethod
     def draft(cls, request: DraftRequest) -> Draft:

@@ -73,16 +73,19 @@ def read_depth(data: bytes, what: str, options: DepthFiles) -> NDArray[np.float3
     """
     # the values named are the file's own, so it is read without its scale
     raw = decode_depth(data, what=what, scale=options.scale and 1.0, key=options.key)
-    depth = raw.astype(np.float64) * (options.scale or 1.0)
+    # bounds are met in float64; numbers without a scale are exact in float32, which is faster
+    depth = raw if options.scale in (None, 1.0) else raw * np.float64(options.scale)
     with np.errstate(invalid="ignore"):
         known = np.isfinite(depth) & (depth > 0)
         if options.min_depth is not None:
-            known &= depth >= options.min_depth
+            known &= depth >= np.float64(options.min_depth)
         if options.max_depth is not None:
-            known &= depth <= options.max_depth
+            known &= depth <= np.float64(options.max_depth)
     if options.invalid:
         known &= ~np.isin(raw, np.array(options.invalid, raw.dtype))
-    return np.where(known, depth, np.nan).astype(np.float32)
+    metres = depth.astype(np.float32, copy=False)
+    metres[~known] = np.nan
+    return metres
 
 
 def read_normals(data: bytes, what: str, options: NormalFiles) -> NDArray[np.float32]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal
 
 import cv2
@@ -20,6 +22,8 @@ __all__ = ["Choice", "Conventions", "calibrate_frame", "choose_frame", "known_pa
 
 Decode = Callable[[Any, Scene], Prediction]
 Conventions = Literal["all", "proper"]
+
+THREADS = min(4, os.cpu_count() or 1)
 
 CHOICES = {"all": CONVENTIONS, "proper": PROPER}
 
@@ -82,15 +86,16 @@ def calibrate_frame(
     which way.
     """
 
-    def pairs() -> Iterator[tuple[Vectors, Vectors]]:
-        for example in examples:
-            try:
-                found = decode(example.answer, example.scene).value
-            except Undecodable:
-                continue
-            yield known_pairs(found, example.target, example.valid)
+    def pair(example: Example) -> Pair | None:
+        try:
+            found = decode(example.answer, example.scene).value
+        except Undecodable:
+            return None
+        return known_pairs(found, example.target, example.valid)
 
-    choice = choose_frame(pairs(), names=CHOICES[conventions], declared=frame)
+    with ThreadPoolExecutor(THREADS) as pool:
+        pairs = [found for found in pool.map(pair, examples) if found is not None]
+    choice = choose_frame(pairs, names=CHOICES[conventions], declared=frame)
     chosen = parse_frame(choice.frame)
     permutation, signs = zip(*map(chosen.component, range(3)), strict=True)
     return {

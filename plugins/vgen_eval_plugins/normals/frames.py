@@ -116,6 +116,8 @@ def to_house(array: NDArray[Any], frame: str) -> NDArray[Any]:
     import numpy as np
 
     parsed = parse_frame(frame)
+    if str(parsed) == HOUSE:
+        return array.copy()
     out = np.empty_like(array)
     for axis in range(3):
         at, sign = parsed.component(axis)

@@ -50,15 +50,18 @@ def normalise(vectors: NDArray[Any], *, floor: float = FLOOR) -> Normals:
 
 
 def _normalise_rows(vectors: NDArray[Any], out: Normals, floor: float) -> None:
-    planes = [np.asarray(vectors[..., axis], np.float64) for axis in range(3)]
+    planes = [vectors[..., axis].astype(np.float64) for axis in range(3)]
     with np.errstate(all="ignore"):  # NaN is unknown; what is too large is told apart below
-        length = np.sqrt(sum(plane * plane for plane in planes))
-    if np.isinf(length.max(initial=0.0, where=~np.isnan(length))):
+        length = planes[0] * planes[0]
+        for plane in planes[1:]:
+            length += plane * plane
+    if np.isinf(np.fmax.reduce(length, axis=None, initial=0.0)):  # NaN is passed over
         out[:] = _normalise_large(vectors, floor)
         return
+    np.sqrt(length, out=length)
     length[~(length >= floor)] = np.nan
     for axis, plane in enumerate(planes):
-        out[..., axis] = plane / length
+        np.divide(plane, length, out=out[..., axis], casting="same_kind")
 
 
 def _normalise_large(vectors: NDArray[Any], floor: float) -> Normals:

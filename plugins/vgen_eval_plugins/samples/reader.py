@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -25,6 +25,12 @@ from vgen_eval_plugins.samples.truths import measured_truth, photo_truth, points
 from vgen_eval_plugins.semantic.labels import present_fields
 
 __all__ = ["Samples"]
+
+
+_MEASURES: Mapping[Kind, str] = {
+    "counting": "count", "referring": "mask", "depth": "depth", "normals": "normals",
+    "semantic": "labels",
+}  # fmt: skip
 
 
 class Samples:
@@ -72,6 +78,11 @@ class Samples:
         """`folder`: where the card lies; `root` is not used, the package is the data."""
         self.options = options
         self.folder = folder
+
+    @property
+    def measures(self) -> str:
+        """What the truth is, as the metrics name it."""
+        return _MEASURES[self.options.kind]
 
     def index(self) -> Sequence[Item]:
         """Every annotated sample, in the file's order.

@@ -89,7 +89,8 @@ def compare(
             within[at] += int(np.count_nonzero(square < chord))
         found = angles[pixels : pixels + square.size]
         _to_degrees(square, found)
-        total += cv2.sumElems(found)[0]
+        # none is negative; cv2.sumElems would hang on where in memory they lie
+        total += cv2.norm(found, cv2.NORM_L1)
         squares += cv2.norm(found, cv2.NORM_L2SQR)
         bins += np.bincount((found * _PER_DEGREE).astype(np.intp), minlength=BINS + 1)
         pixels += square.size

@@ -262,5 +262,5 @@ def _mean_angle(
             np.multiply(pred[at, part], target[axis, part], out=product, dtype=dtype)
             (np.add if sign > 0 else np.subtract)(dot, product, out=dot)
         np.clip(dot, -1, 1, out=dot)
-        total += float(cv2.sumElems(np.arccos(dot, out=dot))[0])
+        total += cv2.norm(np.arccos(dot, out=dot), cv2.NORM_L1)  # none is negative
     return total / count

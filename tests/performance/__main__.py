@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 ROWS = (
-    "startup", "overhead", "memory", "append", "overlap", "decoding", "maps", "scoring", "others",
+    "startup", "overhead", "memory", "append", "overlap", "decoding", "maps", "scoring",
+    "intervals", "others",
 )  # fmt: skip
 
 

@@ -176,7 +176,7 @@ def test_a_card_names_what_is_needed_to_believe_and_repeat_it(tmp_path: Path) ->
     ("damage", "words"),
     [
         (b"", "damaged"), (b"[]", "damaged"), (b'{"schema_version": "1.0"}', "damaged"),
-        (b'{"schema_version": "2.0"}', "schema 2.0, 1.1 wanted"), (b'{"a": NaN}', "damaged"),
+        (b'{"schema_version": "2.0"}', "schema 2.0, 1.2 wanted"), (b'{"a": NaN}', "damaged"),
     ],
 )  # fmt: skip
 def test_a_card_that_cannot_be_read_is_named(tmp_path: Path, damage: bytes, words: str) -> None:

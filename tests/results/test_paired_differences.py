@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 from pathlib import Path
@@ -16,7 +17,7 @@ from vgen_eval.plugins import Catalog
 from vgen_eval.results.comparing import compare
 
 ANSWER = {"form": "text", "prompt": {"mid": "?"}, "decoder": "toybench:shifted"}
-SHIFTS = [0, 3]
+SHIFTS = [0, 7]
 N = 60
 
 
@@ -86,7 +87,7 @@ def test_the_interval_of_a_mean_is_that_of_scipy_s_paired_bootstrap(readings: li
     wanted = scipy.stats.bootstrap(
         (ERRORS[:, 1], ERRORS[:, 0]),
         lambda a, b, axis: a.mean(axis=axis) - b.mean(axis=axis),
-        paired=True, method="percentile", n_resamples=9999, rng=np.random.default_rng(5),
+        paired=True, method="BCa", n_resamples=9999, rng=np.random.default_rng(5),
     ).confidence_interval  # fmt: skip
     room = 0.12 * (wanted.high - wanted.low)
     assert found.interval.low == pytest.approx(wanted.low, abs=room)
@@ -105,7 +106,7 @@ def test_whole_groups_are_resampled_together_for_both(
     before, after = ERRORS.T.tolist()
     assert found.difference == pytest.approx(statistic(after) - statistic(before), abs=1e-12)
     low, high = loop(statistic, per_group=3)
-    room = 0.15 * (high - low)
+    room = 0.5 if name == "median" else 0.15 * (high - low)  # of whole numbers, in halves
     assert found.interval.low == pytest.approx(low, abs=room)
     assert found.interval.high == pytest.approx(high, abs=room)
     assert found.interval.clusters == N // 3
@@ -118,6 +119,8 @@ def test_few_groups_give_a_difference_and_no_interval(readings: list[Any], name:
     assert found.difference is not None
     assert (found.interval.low, found.interval.high) == (None, None)
     assert found.interval.reason == "6 groups, fewer than 10"
+    assert found.test.exact
+    assert (found.test.clusters, found.test.permutations) == (6, 2**6)
 
 
 @pytest.mark.parametrize("readings", [1], indirect=True)
@@ -126,3 +129,25 @@ def test_a_reading_does_not_differ_from_itself(readings: list[Any], name: str) -
     base = readings[0]
     found = difference([base, base], name)
     assert (found.difference, found.interval.low, found.interval.high) == (0.0, 0.0, 0.0)
+    assert (found.test.p_value, found.interval.standard_error) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize("readings", [6], indirect=True)
+@pytest.mark.parametrize(
+    ("name", "statistic"), [("mae", np.mean), ("rmse", rmse), ("median", middle)]
+)
+def test_the_test_of_a_difference_exchanges_whole_groups(
+    readings: list[Any], name: str, statistic: Any
+) -> None:
+    """All 2^10 exchanges of 10 groups of 6, one by one."""
+    found = difference(readings, name)
+    gaps = []
+    for turned in itertools.product([False, True], repeat=N // 6):
+        sides = np.repeat(turned, 6).astype(int)
+        before, after = ERRORS[range(N), sides], ERRORS[range(N), 1 - sides]
+        gaps.append(abs(statistic(after.tolist()) - statistic(before.tolist())))
+    wanted = sum(gap >= gaps[0] - 1e-9 for gap in gaps) / len(gaps)
+    assert 0 < wanted < 1
+    assert found.test.p_value == wanted
+    assert found.test.exact
+    assert found.test.permutations == 2**10

@@ -46,7 +46,7 @@ def test_what_a_table_names_is_there(table: Table):
             continue
         _, head = catalog.find("task", row.task)
         protocols = cards.load_card(head.path).record.protocols
-        if row.protocol is None:
+        if row.protocol is None or row.measure == "speed":
             continue
         protocol = cards.protocol(cards.load_card(head.path).record, row.protocol)
         reported = set()
@@ -61,7 +61,7 @@ def test_what_a_table_names_is_there(table: Table):
 @pytest.mark.parametrize("table", TABLES, ids=IDS)
 def test_figures_lie_in_their_units(table: Table):
     shares = ("delta", "within", "giou", "ciou", "miou", "f1", "image_")
-    for row in table.rows:
+    for row in (row for row in table.rows if row.measure == "score"):
         for cell in row.cells:
             for name, number in cell.values.items():
                 top = 1.0 if name.startswith(shares) else 180.0

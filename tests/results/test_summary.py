@@ -321,7 +321,7 @@ def test_groups_and_not_samples_are_resampled(toys: Path) -> None:
     assert (some.clusters, many.clusters) == (12, 48)
     assert None not in (some.low, some.high, many.low, many.high)
     assert some.high - some.low > 1.5 * (many.high - many.low)  # type: ignore[operator]
-    assert some.method == "percentile bootstrap, clustered by group"
+    assert some.method == "expanded BCa bootstrap, clustered by group"
 
 
 def test_counts_of_groups_add_up(toys: Path) -> None:

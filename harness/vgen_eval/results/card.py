@@ -24,7 +24,7 @@ __all__ = [
     "write_card",
 ]
 
-SCHEMA_VERSION = "1.1"
+SCHEMA_VERSION = "1.2"
 """Raised in its second part when optional fields are added, in its first never in silence."""
 
 
@@ -48,7 +48,7 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
     ]
     reason: Annotated[str | None, _doc("Why the value is null.")] = None
     answered_only: Annotated[float | None, _doc("The same over answered samples alone.")] = None
-    ci95: Annotated[Interval, _doc("95 % interval of the value.")]
+    ci95: Annotated[Interval, _doc("95 % interval and standard error of the value.")]
     n: Annotated[int, _doc("Samples the value is made of.")]
     higher_is_better: bool
     unit: str

@@ -11,8 +11,19 @@ import numpy as np
 
 from vgen_eval.results.summarise import Summary
 from vgen_eval.results.table import NO_ROW
-from vgen_eval.statistics import Interval, bootstrap_mean, bootstrap_merged, bootstrap_pooled
-from vgen_eval.types import Value
+from vgen_eval.statistics import (
+    Interval,
+    Permutation,
+    bootstrap_mean,
+    bootstrap_merged,
+    bootstrap_pooled,
+    kendall_tau,
+    permute_mean,
+    permute_merged,
+    permute_pooled,
+)
+from vgen_eval.statistics.clusters import Take
+from vgen_eval.types import Statistics, Value
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,7 +31,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-__all__ = ["Difference", "Moves", "compare", "kendall_tau", "rank_moves", "ranks"]
+__all__ = ["Difference", "Moves", "compare", "rank_moves"]
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,6 +45,8 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     """Samples that both have scored."""
     samples: int = 0
     """Samples that the reading itself has scored."""
+    test: Permutation | None = None
+    """Of no difference; None where there is no difference to test."""
 
 
 class Moves(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,7 +63,8 @@ class Moves(msgspec.Struct, frozen=True, kw_only=True):
 def compare(base: Summary, base_value: Value, other: Summary, value: Value) -> Difference:
     """The other reading's value against the baseline's, paired by sample.
 
-    The interval is a bootstrap over groups: both are resampled together.
+    The interval is a bootstrap over groups, in which both are resampled together; the test
+    exchanges the two group by group.
     """
     samples = np.arange(len(base.job.items), dtype=np.int64)
     rows = base.rows(samples, range(base.job.attempts))
@@ -67,14 +81,16 @@ def compare(base: Summary, base_value: Value, other: Summary, value: Value) -> D
         return found
     rows, groups = rows[both], base.groups[rows[:, 0]][both]
     groups = np.unique(groups, return_inverse=True)[1].reshape(-1)
+    pair = _Pair(base, base_value, other, value, rows)
     if value.aggregation == "mean" and base_value.aggregation == "mean":
         gaps = _per_sample(other, value, rows) - _per_sample(base, base_value, rows)
         whole: float | None = float(gaps.mean())
         interval = bootstrap_mean(gaps, groups)
+        test: Permutation | None = permute_mean(gaps, groups)
     else:
-        whole = _gap(base, base_value, other, value, rows)
-        interval = _pooled_interval(base, base_value, other, value, rows, groups)
-    return msgspec.structs.replace(found, difference=whole, interval=interval)
+        whole = pair.gap(np.arange(len(rows)))
+        interval, test = pair.interval(groups), pair.test(groups)
+    return msgspec.structs.replace(found, difference=whole, interval=interval, test=test)
 
 
 def _has_number(summary: Summary, value: Value, rows: Ints) -> NDArray[np.bool_]:
@@ -86,39 +102,90 @@ def _has_number(summary: Summary, value: Value, rows: Ints) -> NDArray[np.bool_]
     return found
 
 
-def _gap(
-    base: Summary, base_value: Value, other: Summary, value: Value, rows: Ints
-) -> float | None:
-    mine, theirs = _over(other, value, rows), _over(base, base_value, rows)
-    return None if mine is None or theirs is None else mine - theirs
+class _Pair:
+    """Two readings of the same samples, at least one of whose values is pooled."""
 
+    def __init__(
+        self, base: Summary, base_value: Value, other: Summary, value: Value, rows: Ints
+    ) -> None:
+        self._mine, self._theirs = (other, value), (base, base_value)
+        self._rows = rows
 
-def _pooled_interval(
-    base: Summary, base_value: Value, other: Summary, value: Value, rows: Ints, groups: Ints
-) -> Interval:
-    """Interval of `_gap`: one matrix product where both are made of sums."""
-    mine, theirs = _totals(other, value, rows), _totals(base, base_value, rows)
-    if mine is None or theirs is None:
-        return bootstrap_merged(
-            range(len(rows)),
+    def gap(self, samples: Ints) -> float | None:
+        """The difference over some samples, each as often as it is named."""
+        mine, theirs = (_over(*one, self._rows[samples]) for one in (self._mine, self._theirs))
+        return None if mine is None or theirs is None else mine - theirs
+
+    def interval(self, groups: Ints) -> Interval:
+        """Interval of the difference: one matrix product where both are made of sums."""
+        mine, theirs = (_totals(*one, self._rows) for one in (self._mine, self._theirs))
+        if mine is None or theirs is None:
+            return bootstrap_merged(
+                range(len(self._rows)), groups, lambda chosen: self.gap(np.array(chosen, np.int64))
+            )
+        (take_mine, value_mine), (take_theirs, value_theirs) = mine, theirs
+        width = take_mine(np.zeros(1, np.int64)).shape[1]
+        return bootstrap_pooled(
+            lambda rows: np.column_stack([take_mine(rows), take_theirs(rows)]),
             groups,
-            lambda chosen: _gap(base, base_value, other, value, rows[list(chosen)]),
+            lambda totals: value_mine(totals[:, :width]) - value_theirs(totals[:, width:]),
         )
-    width = mine[0].shape[1]
 
-    def gap(total: Floats) -> float | None:
-        a, b = mine[1](total[:width]), theirs[1](total[width:])
-        return None if a is None or b is None else a - b
+    def test(self, groups: Ints) -> Permutation | None:
+        """The test of no difference; None where the statistics of one are not the other's."""
+        (other, value), (base, base_value) = self._mine, self._theirs
+        if value.aggregation != base_value.aggregation:
+            return None
+        if other.table.layout(value) != base.table.layout(base_value):
+            return None
+        mine, theirs = (_totals(*one, self._rows) for one in (self._mine, self._theirs))
+        if mine is not None and theirs is not None:
+            return permute_pooled(mine[0], theirs[0], groups, mine[1], theirs[1])
+        return self._merged_test(groups)
 
-    return bootstrap_pooled(np.column_stack([mine[0], theirs[0]]), groups, gap)
+    def _merged_test(self, groups: Ints) -> Permutation | None:
+        """The test where statistics do not add up: samples' own change sides."""
+        mine, theirs = (_entries(*one, self._rows) for one in (self._mine, self._theirs))
+        if mine is None or theirs is None:
+            return None
+        attempts = [list(zip(*columns, strict=True)) for columns in zip(mine, theirs, strict=True)]
+
+        def value_of(summary: Summary, value: Value, sides: NDArray[np.int64]) -> float | None:
+            each = (
+                summary.table.merged(
+                    value, (pair[side] for pair, side in zip(pairs, sides, strict=True))
+                )
+                for pairs in attempts
+            )
+            found = [number for number in each if number is not None]
+            return sum(found) / len(found) if found else None
+
+        def difference(exchanged: NDArray[np.bool_]) -> float | None:
+            sides = exchanged.astype(np.int64)
+            own, others = value_of(*self._mine, sides), value_of(*self._theirs, 1 - sides)
+            return None if own is None or others is None else own - others
+
+        return permute_merged(groups, difference)
 
 
 def _totals(
     summary: Summary, value: Value, rows: Ints
-) -> tuple[Floats, Callable[[Floats], float | None]] | None:
+) -> tuple[Take, Callable[[Floats], Floats]] | None:
     if value.aggregation == "mean":
         return None
-    return summary.table.totals(value, np.where(summary.scored[rows], rows, NO_ROW))
+    summed = summary.table.totals([value], np.where(summary.scored[rows], rows, NO_ROW))
+    if summed is None:
+        return None
+    take, compute = summed
+    return take, lambda totals: compute(totals)[:, 0]
+
+
+def _entries(summary: Summary, value: Value, rows: Ints) -> list[list[Statistics | None]] | None:
+    """Of each attempt, the samples' statistics that are merged; None where they are sums."""
+    if value.aggregation == "mean" or not summary.table.is_merged(value):
+        return None
+    used = np.where(summary.scored[rows], rows, NO_ROW)
+    return [summary.table.entries(value, column) for column in used.T]
 
 
 def _per_sample(summary: Summary, value: Value, rows: Ints) -> Floats:
@@ -140,15 +207,6 @@ def _over(summary: Summary, value: Value, rows: Ints) -> float | None:
     return summary.table.pooled_mean(value, np.where(summary.scored[rows], rows, NO_ROW))
 
 
-def ranks(values: Sequence[float], *, higher_is_better: bool) -> list[float]:
-    """The place of each value, 1 the best; tied ones share the mean of their places."""
-    signed = [-value if higher_is_better else value for value in values]
-    return [
-        1 + sum(other < own for other in signed) + (sum(other == own for other in signed) - 1) / 2
-        for own in signed
-    ]
-
-
 def rank_moves(before: Sequence[float], after: Sequence[float]) -> Moves:
     """From places to places, of the same runs."""
     swapped = tuple(
@@ -161,16 +219,3 @@ def rank_moves(before: Sequence[float], after: Sequence[float]) -> Moves:
         largest=max((abs(x - y) for x, y in zip(before, after, strict=True)), default=0.0),
         swapped=swapped,
     )
-
-
-def kendall_tau(x: Sequence[float], y: Sequence[float]) -> float | None:
-    """Kendall's tau-b; None where one of the two has no order at all."""
-    agree = ties_x = ties_y = pairs = 0
-    for a, b in combinations(range(len(x)), 2):
-        first, second = np.sign(x[a] - x[b]), np.sign(y[a] - y[b])
-        pairs += 1
-        agree += int(first * second)
-        ties_x += first == 0
-        ties_y += second == 0
-    scale = float((pairs - ties_x) * (pairs - ties_y)) ** 0.5
-    return agree / scale if scale else None

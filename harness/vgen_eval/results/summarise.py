@@ -19,7 +19,7 @@ from vgen_eval.results.table import (
     UNSCORED,
     AttemptTable,
 )
-from vgen_eval.statistics import Interval
+from vgen_eval.statistics import Interval, bootstrap_mean
 from vgen_eval.store.run import RunStore
 from vgen_eval.types import Item, Value
 from vgen_eval.wording import describe
@@ -149,8 +149,10 @@ class Summary:
         samples = int(usable[rows].any(axis=1).sum()) if rows.size else 0
         if value.aggregation == "mean":
             if self.job.attempts > 1:
-                return self._mean_of_means(value, rows, usable)
-            return self.table.mean(value, rows[usable[rows]], self.groups)
+                return self._mean_of_means(value, rows, usable, with_interval=with_interval)
+            return self.table.mean(
+                value, rows[usable[rows]], self.groups, with_interval=with_interval
+            )
         by_attempt = np.where(usable[rows], rows, NO_ROW)
         number = self.table.pooled_mean(value, by_attempt)
         if not with_interval or number is None:
@@ -159,11 +161,9 @@ class Summary:
         return number, self.table.pooled_interval(value, by_attempt, groups), samples
 
     def _mean_of_means(
-        self, value: Value, rows: Ints, usable: NDArray[np.bool_]
+        self, value: Value, rows: Ints, usable: NDArray[np.bool_], *, with_interval: bool
     ) -> tuple[float | None, Interval, int]:
         """Mean over samples of the mean over their scored attempts."""
-        from vgen_eval.statistics import bootstrap_mean
-
         numbers = np.where(usable[rows], self.table.values[value.of][rows], np.nan)
         defined = np.isfinite(numbers)
         some = defined.any(axis=1)
@@ -171,7 +171,10 @@ class Summary:
         means = sums / defined.sum(axis=1)[some]
         groups = np.unique(self.groups[rows[:, 0]][some], return_inverse=True)[1].reshape(-1)
         mean = float(means.mean()) if means.size else None
-        return mean, bootstrap_mean(means, groups), int(some.sum())
+        interval = Interval(clusters=0, reason="no value")
+        if with_interval:
+            interval = bootstrap_mean(means, groups)
+        return mean, interval, int(some.sum())
 
     # --- oracle best of p -----------------------------------------------------------------
 
@@ -189,7 +192,9 @@ class Summary:
         answered_picks = self._picks(guide, rows, self.table.state == ANSWERED)
         if value.aggregation == "mean":
             number, interval, n = self.table.mean(value, picks, self.groups)
-            answered, _, _ = self.table.mean(value, answered_picks, self.groups)
+            answered, _, _ = self.table.mean(
+                value, answered_picks, self.groups, with_interval=False
+            )
         else:
             number, n = self.table.pooled(value, picks), int(picks.size)
             answered = self.table.pooled(value, answered_picks)

@@ -9,12 +9,14 @@ import numpy as np
 
 from vgen_eval.engine.tasks import NamedMetric
 from vgen_eval.scoring import SumMetric
-from vgen_eval.statistics import Interval, bootstrap_mean, bootstrap_merged, bootstrap_pooled
+from vgen_eval.statistics import Interval, bootstrap_mean, bootstrap_merged, bootstrap_several
 from vgen_eval.store.rows import Rows
 from vgen_eval.types import STATUS_GROUP, Statistics, Value
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from vgen_eval.statistics.clusters import Take
 
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
@@ -26,6 +28,9 @@ ANSWERED, FAILED, UNSCORED, EXCLUDED, NOT_RUN = 0, 1, 2, 3, 4
 
 NO_ROW = -1
 """Stands in a column of rows for a sample whose attempt is not used."""
+
+MOST_KEPT = 16
+"""Sets of rows whose intervals are remembered."""
 
 _STATE = {
     "answered": ANSWERED,
@@ -55,6 +60,7 @@ class AttemptTable:
             for metric in metrics
             if not isinstance(metric.metric, SumMetric)
         }
+        self._intervals: dict[tuple[str, bytes, bytes], dict[str, Interval]] = {}
         self.statuses: dict[str, int] = {}
         self.flags: dict[str, int] = {}
 
@@ -90,11 +96,15 @@ class AttemptTable:
             self._sums[key] = np.zeros((len(self.state), len(flat)))
         self._sums[key][row] = flat
 
-    def mean(self, value: Value, rows: Ints, groups: Ints) -> tuple[float | None, Interval, int]:
+    def mean(
+        self, value: Value, rows: Ints, groups: Ints, *, with_interval: bool = True
+    ) -> tuple[float | None, Interval, int]:
         """Mean of the per-row values that are defined, its interval, and their number."""
         found = self.values[value.of][rows]
         defined = np.isfinite(found)
-        interval = bootstrap_mean(found[defined], _renumber(groups[rows][defined]))
+        interval = Interval(clusters=0, reason="no value")
+        if with_interval:
+            interval = bootstrap_mean(found[defined], _renumber(groups[rows][defined]))
         return _mean(found[defined]), interval, int(defined.sum())
 
     def pooled(self, value: Value, rows: Ints) -> float | None:
@@ -102,19 +112,33 @@ class AttemptTable:
         if rows.size == 0:
             return None
         key = self._metric_of[value.name]
-        named = self._metrics[key]
         if key in self._kept:
-            entries = [s for row in rows.tolist() if (s := self._kept[key][row]) is not None]
-            if not entries:
-                return None
-            merged = entries[0]
-            for entry in entries[1:]:
-                merged = named.metric.merge(merged, entry)
-        elif key in self._sums:
-            merged = self._unflatten(key, self._sums[key][rows].sum(axis=0))
-        else:
+            return self.merged(value, self.entries(value, rows))
+        if key not in self._sums:
             return None
-        return self._computed(key, value, merged)
+        return self._computed(key, value, self._unflatten(key, self._sums[key][rows].sum(axis=0)))
+
+    def is_merged(self, value: Value) -> bool:
+        """Are its statistics merged by the metric itself, since they do not add up?"""
+        return self._metric_of[value.name] in self._kept
+
+    def entries(self, value: Value, rows: Ints) -> list[Statistics | None]:
+        """The rows' statistics, of a metric whose statistics do not add up."""
+        kept = self._kept[self._metric_of[value.name]]
+        return [None if row == NO_ROW else kept[row] for row in rows.tolist()]
+
+    def merged(self, value: Value, entries: Iterable[Statistics | None]) -> float | None:
+        """The value of statistics merged two by two; None where there are none."""
+        key = self._metric_of[value.name]
+        merge = self._metrics[key].metric.merge
+        found = [entry for entry in entries if entry is not None]
+        if not found:
+            return None
+        # as a tree: one that grows with what it holds is copied log(n) times, not n
+        while len(found) > 1:
+            pairs = zip(found[::2], found[1::2], strict=False)
+            found = [merge(a, b) for a, b in pairs] + found[len(found) - len(found) % 2 :]
+        return self._computed(key, value, found[0])
 
     def pooled_mean(self, value: Value, by_attempt: Ints) -> float | None:
         """Mean over attempts of `pooled`; `by_attempt` (samples, attempts), NO_ROW where unused."""
@@ -132,39 +156,67 @@ class AttemptTable:
                 numbered,
                 lambda chosen: self.pooled_mean(value, by_attempt[list(chosen)]),
             )
-        sums = self.totals(value, by_attempt)
-        if sums is None:
+        values = [v for v in self._metrics[key].values if v.aggregation == "pooled"]
+        summed = self.totals(values, by_attempt)
+        if summed is None:
             return Interval(clusters=0, reason="nothing was scored")
-        return bootstrap_pooled(sums[0], numbered, sums[1])
+        # all that a metric reports comes from the same resamples: they are drawn and summed once
+        place = (key, by_attempt.tobytes(), numbered.tobytes())
+        if place not in self._intervals:
+            found = bootstrap_several(summed[0], numbered, summed[1], len(values))
+            if len(self._intervals) >= MOST_KEPT:
+                del self._intervals[next(iter(self._intervals))]
+            self._intervals[place] = dict(zip((v.name for v in values), found, strict=True))
+        return self._intervals[place][value.name]
 
     def totals(
-        self, value: Value, by_attempt: Ints
-    ) -> tuple[Floats, Callable[[Floats], float | None]] | None:
-        """Sums (samples, k) of the rows, and `pooled_mean` as a function of their total (k,).
+        self, values: Sequence[Value], by_attempt: Ints
+    ) -> tuple[Take, Callable[[Floats], Floats]] | None:
+        """What sums up to `pooled_mean` of one metric's `values`.
 
-        None where the metric's statistics do not add up, or there are none.
+        Numbers of samples (s,) -> their statistics (s, k), and totals (m, k) -> the values
+        (m, v), NaN where undefined. None where the statistics do not add up, or there are none.
         """
-        key = self._metric_of[value.name]
+        key = self._metric_of[values[0].name]
         if key not in self._sums:
             return None
-        # a column that counts rows comes first, and tells an attempt without any from sums of 0
-        counted = np.column_stack([np.ones(len(self.state)), self._sums[key]])
-        tables = np.where((by_attempt != NO_ROW)[:, :, None], counted[by_attempt], 0.0)
-        width = counted.shape[1]
-        return (
-            tables.reshape(len(by_attempt), -1),
-            lambda total: self._mean_of_totals(key, value, total.reshape(-1, width)),
-        )
+        sums = self._sums[key]
+        attempts, width = by_attempt.shape[1], 1 + sums.shape[1]
 
-    def _mean_of_totals(self, key: str, value: Value, totals: Floats) -> float | None:
-        """Mean over attempts of the value of its summed statistics, (attempts, 1 + k)."""
-        each = (self._computed(key, value, self._unflatten(key, t[1:])) for t in totals if t[0] > 0)
-        return _mean(np.array([number for number in each if number is not None]))
+        def take(samples: Ints) -> Floats:
+            rows = by_attempt[samples]
+            taken = np.empty((*rows.shape, width))
+            # a column that counts rows tells an attempt without any from sums of 0
+            taken[:, :, 0] = rows != NO_ROW
+            taken[:, :, 1:] = sums[rows]
+            if (rows == NO_ROW).any():
+                taken[rows == NO_ROW] = 0.0
+            return taken.reshape(len(samples), attempts * width)
+
+        def compute(totals: Floats) -> Floats:
+            found = [self._means(key, values, row.reshape(attempts, width)) for row in totals]
+            return np.array(found).reshape(len(totals), len(values))
+
+        return take, compute
+
+    def layout(self, value: Value) -> Sequence[tuple[str, int | None]] | None:
+        """Names and lengths of the statistics that add up to it; None where they do not."""
+        return self._columns.get(self._metric_of[value.name])
+
+    def _means(self, key: str, values: Sequence[Value], totals: Floats) -> list[float]:
+        """Means over attempts of the values of summed statistics (attempts, 1 + k)."""
+        named = self._metrics[key]
+        each = [named.metric.compute(self._unflatten(key, t[1:])) for t in totals if t[0] > 0]
+        means = []
+        for value in values:
+            name = value.of.removeprefix(named.prefix)
+            mean = _mean(np.array([n for one in each if (n := _finite(one[name])) is not None]))
+            means.append(np.nan if mean is None else mean)
+        return means
 
     def _computed(self, key: str, value: Value, merged: Statistics) -> float | None:
         named = self._metrics[key]
-        found = named.metric.compute(merged)[value.of.removeprefix(named.prefix)]
-        return float(found) if found is not None and np.isfinite(found) else None
+        return _finite(named.metric.compute(merged)[value.of.removeprefix(named.prefix)])
 
     def _unflatten(self, key: str, flat: Floats) -> Statistics:
         statistics: Statistics = {}
@@ -176,6 +228,10 @@ class AttemptTable:
             statistics[name] = part if length is not None else part[0]
             at += width
         return statistics
+
+
+def _finite(value: float | None) -> float | None:
+    return float(value) if value is not None and np.isfinite(value) else None
 
 
 def _mean(values: Floats) -> float | None:

@@ -69,7 +69,7 @@ class Sectioned(click.Command):
         for param in self.get_params(ctx):
             heading = self.sections.get(param.name or "", heading)
             record = param.get_help_record(ctx)
-            if record is not None:
+            if record is not None and isinstance(param, click.Option):
                 found.setdefault(heading, []).append(record)
         wide = max(len(option) for rows in found.values() for option, _ in rows)
         for heading, rows in found.items():

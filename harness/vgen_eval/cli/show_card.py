@@ -120,7 +120,8 @@ def _published(task: str, protocol: str) -> list[str]:
                 continue
             for cell in printed:
                 values = ", ".join(f"{name} {value:g}" for name, value in cell.values.items())
-                rows.append((f"{table.paper}:{table.table}", f"{cell.label}: {values}"))
+                under = f", under {_options(row.set).strip('()')}" if row.set else ""
+                rows.append((f"{table.paper}:{table.table}", f"{cell.label}: {values}{under}"))
             how = row.comparability.replace("_", " ")
             rows.append(("", f"{how}{f': {row.reason}' if row.reason else ''}"))
     return ["    published", *pairs(rows, indent="      ")] if rows else []

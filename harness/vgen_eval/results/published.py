@@ -5,16 +5,16 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from importlib.resources import files
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from vgen_eval.cards.problems import Problems
 from vgen_eval.cards.walk import walk_record
 from vgen_eval.cards.yaml_nodes import compose
-from vgen_eval.errors import CardError, Problem, UsageError, nearest
+from vgen_eval.errors import UsageError, nearest
 
-__all__ = ["Cell", "Row", "Table", "find_table", "load_published"]
+__all__ = ["Cell", "Row", "Table", "find_table", "load_published", "read_table"]
 
 Comparability = Literal["comparable", "approximate", "not_comparable"]
 
@@ -30,7 +30,7 @@ class Cell(Record, frozen=True, kw_only=True):
     """As the paper names it."""
     model: str | None = None
     """Its model card; None where there is none, or the paper does not name it."""
-    values: Annotated[Mapping[str, float], msgspec.Meta(min_length=1)]
+    values: Mapping[str, float] = {}
     """Value of ours -> figure in its unit: shares in 0..1, metres, degrees, counts."""
     comparability: Comparability | None = None
     reason: str | None = None
@@ -45,18 +45,36 @@ class Row(Record, frozen=True, kw_only=True):
     task: str | None = None
     protocol: str | None = None
     """Ours, which the figures are of; None where there is none."""
+    mean_of: tuple[str, ...] = ()
+    """task@protocol of several sets, where the figure is the mean of theirs."""
     prompt: str | None = None
     """The prompt's variant, where a table compares them."""
+    set: Mapping[str, Any] = {}
+    """What of the protocol is another here, as `--set` takes it: protocol.answers.0.options.x."""
+    selection: Annotated[str, msgspec.Meta(pattern=r"^(mean|best_of_[1-9][0-9]*)$")] = "mean"
+    """Of several attempts: their mean, or the best of the first p."""
+    reports: tuple[str, ...] = ()
+    """Values that the table has of every cell, known here or not."""
+    measure: Literal["score", "speed"] = "score"
+    """Numbers of runs, or of `vgen-eval bench`."""
+    machine: str | None = None
+    """Where the paper measured its speed."""
+    versions: Mapping[str, str] = {}
+    """Libraries whose versions the paper states."""
     n_paper: int | None = None
     """Samples, as the paper says."""
     tag: Literal["S", "C", "W"]
     """Read in the paper's text, in its public code or files, or on another public page."""
-    tolerance: Mapping[str, float]
-    """Of each value: half a step of the last digit printed."""
+    tolerance: Mapping[str, float] = {}
+    """Of each figure: half a step of the last digit printed."""
     comparability: Comparability
     reason: str | None = None
     """Why ours would differ although nothing is wrong."""
     cells: Annotated[tuple[Cell, ...], msgspec.Meta(min_length=1)]
+
+    def names(self, cell: Cell) -> tuple[str, ...]:
+        """The values of a cell, those without a figure too."""
+        return tuple(dict.fromkeys((*self.reports, *cell.values)))
 
 
 class Table(Record, frozen=True, kw_only=True):
@@ -64,11 +82,20 @@ class Table(Record, frozen=True, kw_only=True):
 
     paper: str
     table: str
+    also: tuple[str, ...] = ()
+    """Other names of it, after the colon."""
     title: str
     source: str
     arxiv: str | None = None
     note: str | None = None
-    rows: Annotated[tuple[Row, ...], msgspec.Meta(min_length=1)]
+    awaits: str | None = None
+    """The task that is not there yet, where a table has no rows for that reason."""
+    rows: tuple[Row, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """PAPER:TABLE."""
+        return f"{self.paper}:{self.table}"
 
 
 @functools.cache
@@ -87,29 +114,68 @@ def load_published() -> tuple[Table, ...]:
 
 def _read(text: str, name: str) -> Table:
     problems = Problems(name)
-    node, _ = compose(text, problems)
-    found = walk_record(Table, node, problems)
+    table, _, lines = read_table(text, problems)
+    if table is not None and f"{table.paper}/{table.table}.yaml" != name:
+        problems.add("paper and table name another file", line=lines.get("table"))
     problems.check()
-    table = msgspec.convert(found, Table)
-    faults = []
-    if f"{table.paper}/{table.table}.yaml" != name:
-        faults.append("paper and table name another file")
-    for row in table.rows:
-        values = {value for cell in row.cells for value in cell.values}
-        without = sorted(values ^ row.tolerance.keys())
-        if without:
-            faults.append(f"{row.data}: values and tolerances differ in {', '.join(without)}")
-        levels: tuple[Row | Cell, ...] = (row, *row.cells)
-        if any(e.comparability not in (None, "comparable") and not e.reason for e in levels):
-            faults.append(f"{row.data}: what does not compare needs a reason")
-    if faults:
-        raise CardError([Problem(fault, file=name) for fault in faults])
+    assert table is not None
     return table
+
+
+def read_table(
+    text: str, problems: Problems
+) -> tuple[Table | None, dict[int, Row], Mapping[str, int]]:
+    """The table, its readable rows by place, and path -> line; faults go to `problems`.
+
+    None for the table, and fewer rows, where the schema is broken.
+    """
+    node, lines = compose(text, problems)
+    data = walk_record(Table, node, problems)
+    rows: dict[int, Row] = {}
+    listed = data.get("rows") if isinstance(data, dict) else None
+    for at, row in enumerate(listed if isinstance(listed, (list, tuple)) else ()):
+        try:
+            rows[at] = msgspec.convert(row, Row)
+        except msgspec.ValidationError:  # its faults are told already
+            continue
+        _check_row(rows[at], f"rows[{at}]", problems, lines)
+    if not problems.found:
+        table = msgspec.convert(data, Table)
+        if not table.rows and not table.awaits:
+            problems.add("a table has rows, or says which task it awaits", line=lines.get("table"))
+        return table, rows, lines
+    return None, rows, lines
+
+
+def _check_row(row: Row, path: str, problems: Problems, lines: Mapping[str, int]) -> None:
+    """What of a row contradicts itself."""
+
+    def fault(message: str, below: str = "") -> None:
+        place = f"{path}.{below}" if below else path
+        line = lines.get(place, lines.get(path))
+        problems.add(f"{row.data}: {message}", line=line, path=place)
+
+    values = {value for cell in row.cells for value in cell.values}
+    without = sorted(values ^ row.tolerance.keys())
+    if without:
+        fault(f"values and tolerances differ in {', '.join(without)}", "tolerance")
+    levels: tuple[Row | Cell, ...] = (row, *row.cells)
+    if any(e.comparability not in (None, "comparable") and not e.reason for e in levels):
+        fault("what does not compare needs a reason", "comparability")
+    if row.mean_of and (row.task or row.protocol):
+        fault("`mean_of` names the tasks: no `task` or `protocol` beside it", "mean_of")
+    for at, cell in enumerate(row.cells):
+        if not row.names(cell):
+            fault("neither `values` nor `reports` says what is measured", f"cells[{at}]")
 
 
 def find_table(name: str) -> Table:
     """The table `paper:table`; UsageError with the nearest."""
-    known = {f"{table.paper}:{table.table}": table for table in load_published()}
+    known = {
+        f"{table.paper}:{word}": table
+        for table in load_published()
+        for word in (table.table, *table.also)
+    }
     if name not in known:
         raise UsageError(f"no published table '{name}'.{nearest(name, known)}")
     return known[name]

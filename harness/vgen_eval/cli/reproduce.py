@@ -1,0 +1,165 @@
+"""`vgen-eval reproduce`: a paper's table with our own numbers in each cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from vgen_eval.cli import model_options
+from vgen_eval.cli.completing import complete_targets
+
+if TYPE_CHECKING:
+    from vgen_eval.engine.settings import Settings
+    from vgen_eval.plugins import Catalog
+    from vgen_eval.results.published import Table
+    from vgen_eval.results.reproducing.finding import Library
+    from vgen_eval.results.reproducing.planning import Outlook
+
+__all__ = ["command"]
+
+FAULTY = 2
+LIST = "list"
+
+
+@click.command(
+    "reproduce", cls=model_options.Sectioned, options_metavar="[OPTIONS]",
+    sections={
+        "use": "Which numbers", "device": "How runs are made", "output": "What is kept",
+        "max_calls": "Limits", "allow_host": "What cards of plugins and files may do",
+        "dry_run": "What is shown",
+    },
+)  # fmt: skip
+@click.argument(
+    "target", required=False, metavar="PAPER:TABLE|FILE.yaml|list", shell_complete=complete_targets
+)
+@click.option(
+    "--use", multiple=True, metavar="RUN|FOLDER",
+    help="Take these runs, whatever they depart in; may be repeated.",
+)  # fmt: skip
+@click.option("--no-run", is_flag=True, help="Only what is there: no model is called.")
+@click.option("--limit", type=int, metavar="N", help="At most N samples of each task.")
+@model_options.data_root
+@model_options.device
+@click.option("--batch-size", type=int, metavar="N", help="Requests a call at most.")
+@click.option("--workers", type=int, metavar="N", help="Threads that load and score.")
+@click.option("--output", metavar="DIR", help="Results folder (results).")
+@click.option("--max-calls", type=int, metavar="N", help="Stop after so many calls, tries counted.")
+@click.option("--max-tokens", type=int, metavar="N", help="Stop after so many tokens.")
+@click.option("--max-cost", type=float, metavar="USD", help="Stop before it costs more.")
+@model_options.allow_host
+@model_options.allow_env
+@click.option("--dry-run", is_flag=True, help="Say what each cell would take; call nothing.")
+@click.option(
+    "--format", "form", type=click.Choice(("terminal", "markdown", "csv")), default="terminal",
+    metavar="FORM", help="terminal, markdown or csv (terminal).",
+)  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@model_options.log_level
+def command(
+    *, target: str | None, use: Sequence[str], no_run: bool, dry_run: bool, form: str,
+    as_json: bool, log_level: str, **given: Any,
+) -> int:  # fmt: skip
+    """Reproduce a published table, or a table of your own, and say in what runs depart from it.
+
+    \b
+      vgen-eval reproduce list                          the tables there are
+      vgen-eval reproduce editors:table-2 --dry-run     what it would take
+      vgen-eval reproduce editors:table-2               run what is missing, show all
+      vgen-eval reproduce editors:table-2 --no-run      from the runs that are there
+
+    Exit status 1 when a cell that ran is outside.
+    """  # fmt: skip
+    from vgen_eval.cli import logs, terminal
+    from vgen_eval.cli.options import build_settings
+    from vgen_eval.errors import CardError
+    from vgen_eval.plugins import Catalog
+    from vgen_eval.results.reproducing.targets import open_target
+
+    settings = build_settings({**given, "bounds": False}, None)
+    logs.setup(log_level, Path(settings.output))
+    terminal.guard_stdout()
+    catalog = Catalog.discover()
+    if target in (None, LIST):
+        from vgen_eval.cli.reproduce_list import show_targets
+
+        return show_targets(catalog, Path(settings.output), as_json=as_json)
+    assert target is not None
+    try:
+        table = open_target(target, catalog)
+    except CardError as exc:
+        terminal.note(*map(str, exc.problems), terminal.plural(len(exc.problems), "error"))
+        return FAULTY
+    library, outlook = _look(table, settings, catalog, use, may_run=not no_run)
+    if dry_run:
+        from vgen_eval.cli.reproduce_plan import show_outlook
+
+        return show_outlook(table, outlook, library, as_json=as_json)
+    return _reproduce(table, outlook, library, catalog, may_run=not no_run, form=form,
+                      as_json=as_json)  # fmt: skip
+
+
+def _look(
+    table: Table, settings: Settings, catalog: Catalog, use: Sequence[str], *, may_run: bool
+) -> tuple[Library, Outlook]:
+    from vgen_eval.cli.finding import find_run_paths
+    from vgen_eval.results.reproducing.asking import ask
+    from vgen_eval.results.reproducing.finding import Library
+    from vgen_eval.results.reproducing.planning import look
+
+    output = Path(settings.output)
+    named = find_run_paths(use, output) if use else []
+    library = Library(catalog, output=output, named=named)
+    outlook = look(ask(table, catalog), library, catalog, settings, may_run=may_run)
+    return library, outlook
+
+
+def _reproduce(
+    table: Table, outlook: Outlook, library: Library, catalog: Catalog, *, may_run: bool,
+    form: str, as_json: bool,
+) -> int:  # fmt: skip
+    from vgen_eval.cli import progress, terminal
+    from vgen_eval.cli.reproduce_table import show_record
+    from vgen_eval.cli.signals import Signals
+    from vgen_eval.engine.pipeline import Stop
+    from vgen_eval.errors import VgenEvalError
+    from vgen_eval.results.reproducing.record import describe_table, has_outside
+    from vgen_eval.results.reproducing.running import make_runs, settle_all
+
+    settings, stop = outlook.settings, Stop()
+    signals = Signals(stop)
+    reason = None
+    quiet = as_json or form != "terminal"
+    try:
+        with signals:
+            if may_run and outlook.groups:
+                reporter = progress.make_reporter(quiet=quiet)
+                with reporter:
+                    reason = make_runs(outlook, library, catalog, reporter=reporter, stop=stop)
+                if reporter.prints_table:
+                    terminal.say("")
+            settle_all(
+                outlook, library, data_root=settings.data_root, workers=settings.workers,
+                stopped=stop.soft.is_set,
+            )  # fmt: skip
+    except (VgenEvalError, KeyboardInterrupt):
+        if signals.exit_code is None:
+            raise
+    record = describe_table(
+        table, outlook, output=Path(settings.output), faults=library.faults
+    )  # fmt: skip
+    code = signals.exit_code or int(has_outside(record) or reason is not None)
+    if as_json:
+        terminal.say_json({**record, "exit_code": code})
+    else:
+        show_record(record, form)
+    terminal.note(*(f"note: left out: {fault}" for fault in library.faults))
+    used = {need.found.path.resolve() for need in outlook.needs.values() if need.found is not None}
+    if library.named - used:
+        named = terminal.plural(len(library.named), "run")
+        terminal.note(f"note: {len(library.named - used):,} of {named} of --use give no number")
+    if reason is not None:
+        terminal.note(reason)
+    return code

@@ -1,0 +1,178 @@
+"""The run that a cell takes its number from: the one that departs least from the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from vgen_eval.engine.models import LOCAL
+from vgen_eval.pairing import Unpaired
+from vgen_eval.results.card import ResultCard
+from vgen_eval.results.reading import Run, read_runs
+from vgen_eval.results.reproducing.asking import Part
+from vgen_eval.results.reproducing.departures import (
+    PREDICTIONS,
+    Departure,
+    Reference,
+    make_reference,
+)
+from vgen_eval.results.reproducing.verdicts import Measured
+from vgen_eval.store.run import find_runs
+from vgen_eval.wording import describe
+
+if TYPE_CHECKING:
+    from vgen_eval.plugins import Catalog
+
+__all__ = ["Found", "Library", "Source", "measure"]
+
+Source = Literal["run", "predictions", "read again", "bench"]
+PartKey = tuple[int, str, str]
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """What a part's number is of."""
+
+    path: Path
+    card: ResultCard
+    departures: tuple[Departure, ...]
+    source: Source = "run"
+    is_bare: bool = False
+    """Are its departures from what the paper asked, how answers are read left open?"""
+    is_named: bool = False
+    """Did the user name it?"""
+    others: int = 0
+    """Runs of the same that were passed over for it."""
+
+    @property
+    def fits(self) -> bool:
+        """Is it as the paper's, and all of it there?"""
+        return not self.departures and self.card.complete
+
+    @property
+    def is_made_elsewhere(self) -> bool:
+        """Are its answers another program's, which nothing here can make again?"""
+        return self.card.model_info.get("distribution") == PREDICTIONS
+
+
+class Library:
+    """The runs that may be reused: those of the results folder, and those that were named."""
+
+    def __init__(self, catalog: Catalog, *, output: Path, named: Sequence[Path] = ()) -> None:
+        self.catalog = catalog
+        self._named = {path.resolve() for path in named}
+        self._paths = [*named, *find_runs(output)]
+        self._references: dict[tuple[PartKey, bool], Reference | str] = {}
+
+    @property
+    def named(self) -> frozenset[Path]:
+        """The runs that the user named."""
+        return frozenset(self._named)
+
+    @cached_property
+    def _read(self) -> tuple[list[Run], list[str]]:
+        return read_runs(self._paths)
+
+    @property
+    def faults(self) -> list[str]:
+        """Why some runs cannot be read."""
+        return self._read[1]
+
+    def _tell(self, fault: str) -> None:
+        if fault not in self.faults:
+            self.faults.append(fault)
+
+    def reference(self, part: Part, *, bare: bool = False) -> Reference | str:
+        """What the paper did for the part, or why the model cannot do it at all."""
+        key = (part.key, bare)
+        if key not in self._references:
+            try:
+                found: Reference | str = make_reference(
+                    part.row, part.ref, part.model, self.catalog, bare=bare
+                )
+            except Unpaired as exc:
+                found = str(exc)
+            self._references[key] = found
+        return self._references[key]
+
+    def candidates(self, part: Part) -> Iterable[Run]:
+        """Every readable run of the part's model on its task, under whatever protocol."""
+        model = part.model
+        homes = {model.distribution, LOCAL, PREDICTIONS}
+        for run in self._read[0]:
+            card = run.card
+            if (card.task, card.model) != (part.ref.name, model.card.model):
+                continue
+            task_home = card.task_info.get("distribution")
+            if task_home == part.ref.distribution and card.model_info.get("distribution") in homes:
+                yield run
+
+    def best(self, part: Part, *, bare: bool = False) -> Found | None:
+        """The run that departs least, those that were named first; None where none reports it.
+
+        Then the one that is complete, the one of more samples, the newest.
+        """
+        reference = self.reference(part, bare=bare)
+        if isinstance(reference, str):
+            return None
+        names = {name for cell in part.row.cells for name in part.row.names(cell)}
+        found = []
+        for run in self.candidates(part):
+            if not any(measure(run.card, name, part.row.selection) for name in names):
+                continue
+            try:
+                found.append(self.describe(run.path, run.card, reference, bare=bare))
+            except (AttributeError, KeyError, TypeError, ValueError) as exc:
+                self._tell(f"{run.path}/result_card.json: damaged: {describe(exc)}")
+        if not found:
+            return None
+        best = min(found, key=_rank)
+        return msgspec.structs.replace(best, others=len(found) - 1)
+
+    def describe(
+        self, path: Path, card: ResultCard, reference: Reference, *, bare: bool = False
+    ) -> Found:
+        """A run beside what the paper did."""
+        elsewhere = card.model_info.get("distribution") == PREDICTIONS
+        return Found(
+            path=path,
+            card=card,
+            departures=reference.departures(card, self.catalog),
+            source="predictions" if elsewhere else "run",
+            is_named=path.resolve() in self._named,
+            is_bare=bare,
+        )
+
+
+def _rank(found: Found) -> tuple[bool, int, bool, int, float]:
+    try:
+        age = -(found.path / "result_card.json").stat().st_mtime
+    except OSError:
+        age = 0.0
+    count = found.card.selection.get("samples") or 0
+    return not found.is_named, len(found.departures), not found.card.complete, -count, age
+
+
+def measure(card: ResultCard, value: str, selection: str) -> Measured | None:
+    """The card's number of a value with its interval; None where it holds none."""
+    try:
+        score = card.score(value, selection=selection)
+    except KeyError:
+        return None
+    if score.value is None:
+        return None
+    interval = score.ci95
+    has_one = interval.low is not None and interval.high is not None
+    return Measured(
+        value=score.value,
+        low=interval.low if has_one else None,
+        high=interval.high if has_one else None,
+        method=interval.method if has_one else None,
+        no_interval=None if has_one else interval.reason,
+        n=score.n,
+        unit=score.unit,
+        higher_is_better=score.higher_is_better,
+    )

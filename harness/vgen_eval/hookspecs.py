@@ -55,7 +55,7 @@ def vgen_importers() -> Mapping[str, str]:  # type: ignore[empty-body]
 
 @hookspec
 def vgen_exporters() -> Mapping[str, str]:  # type: ignore[empty-body]
-    """Writers of result cards in other formats."""
+    """Writers of runs in other formats (`vgen_eval.exporting.Exporter`)."""
 
 
 HOOKS: Mapping[str, str] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping
 from functools import cached_property
@@ -217,6 +218,15 @@ class Catalog:
             if name in self._loader.names(plugin, kind):
                 return self._resolve(plugin, kind, name)
         return self._resolve(self._look_further(kind, name, set(near)), kind, name)
+
+    def names(self, kind: str) -> list[str]:
+        """What may be typed for the components of a kind; plugins that are broken have none."""
+        found: list[str] = []
+        for plugin in self.plugins:
+            prefix = "" if plugin.builtin else f"{plugin.name}:"
+            with contextlib.suppress(BrokenPlugin):
+                found += [f"{prefix}{name}" for name in self._loader.names(plugin, kind)]
+        return found
 
     def _look_further(self, kind: str, name: str, asked: set[str]) -> Plugin:
         """The one other plugin that has the name."""

@@ -11,6 +11,7 @@ from vgen_eval_plugins import (
     counting,
     datasets,
     depth,
+    exporters,
     manifest,
     models,
     normals,
@@ -21,7 +22,7 @@ from vgen_eval_plugins import (
 
 _ROOMS = (
     counting, segmentation, baselines, samples, semantic, depth, normals, manifest, datasets,
-    models,
+    models, exporters,
 )  # fmt: skip
 
 
@@ -57,3 +58,9 @@ def vgen_encoders() -> Mapping[str, str]:
 def vgen_metrics() -> Mapping[str, str]:
     """Metrics of the families."""
     return _gather("METRICS")
+
+
+@hookimpl
+def vgen_exporters() -> Mapping[str, str]:
+    """Formats that others read."""
+    return _gather("EXPORTERS")

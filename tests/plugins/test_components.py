@@ -24,7 +24,7 @@ METHODS = {
     "metric": ("update", "merge", "compute"),
     "judge": (),
     "importer": (),
-    "exporter": (),
+    "exporter": ("export",),
 }
 
 

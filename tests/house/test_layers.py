@@ -17,6 +17,7 @@ PUBLIC_TO_PLUGINS = {
     "vgen_eval.cards.records",
     "vgen_eval.drafts",
     "vgen_eval.errors",
+    "vgen_eval.exporting",
     "vgen_eval.hookspecs",
     "vgen_eval.imaging",
     "vgen_eval.paths",

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-__all__ = ["complete_data", "complete_models", "complete_tasks"]
+__all__ = ["complete_axes", "complete_data", "complete_models", "complete_runs", "complete_tasks"]
 
 
 def complete_tasks(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[Any]:
@@ -28,6 +28,23 @@ def complete_models(_ctx: click.Context, _param: click.Parameter, incomplete: st
     return _offer(_names("model"), incomplete)
 
 
+def complete_runs(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[Any]:
+    """The ids of the runs in the results folder."""
+    from pathlib import Path
+
+    from vgen_eval.store.run import find_runs
+
+    folder = Path(str(ctx.params.get("output") or "results"))
+    return [run.name for run in find_runs(folder) if run.name.startswith(incomplete)]
+
+
+def complete_axes(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[Any]:
+    """What the rows and columns of a table can be."""
+    from vgen_eval.results.tables.axes import DIMENSIONS
+
+    return _offer(list(DIMENSIONS), incomplete)
+
+
 def _names(kind: str) -> list[str]:
     from vgen_eval.plugins import Catalog
 
@@ -41,3 +58,13 @@ def _offer(names: list[str], incomplete: str) -> list[Any]:
     # the word may be a comma list whose last part is being typed
     done, comma, last = incomplete.rpartition(",")
     return [done + comma + name for name in names if name.startswith(last)]
+
+
+def complete_targets(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[Any]:
+    """Published tables, and `list`."""
+    from vgen_eval.results.published import load_published
+
+    names = ["list"]
+    for table in load_published():
+        names += [f"{table.paper}:{word}" for word in (table.table, *table.also)]
+    return [name for name in names if name.startswith(incomplete)]

@@ -93,16 +93,9 @@ class LabelIoU(SumMetric):
         `valid`: bool (H, W) or None. NoValidTarget when no pixel's class is known; ValueError when
         shapes differ or labels are out of range.
         """
-        _check_shapes(pred, target, valid)
         size = len(target.classes)
-        truth = _codes(target.labels, np.arange(1, size + 1), "target")
-        if valid is not None:
-            truth = truth * np.asarray(valid, dtype=bool)
-        found = _codes(pred.labels, _translation(pred, target), "pred")
-        counts = confusion(found, truth, rows=size + 1, columns=size + 2)[1:]
+        counts = self._count(pred, target, valid)
         total = int(counts.sum())
-        if not total:
-            raise NoValidTarget("no pixel of the label map has a known class")
         own = counts[:, 1 : size + 1]
         return {
             "n": 1,
@@ -114,6 +107,32 @@ class LabelIoU(SumMetric):
             "unknown": int(counts[:, size + 1].sum()),
             "open": int(counts[:, 0].sum()),
         }
+
+    def _count(self, pred: LabelMap, target: LabelMap, valid: Any) -> NDArray[np.int64]:
+        """(classes, classes + 2): pixels of each class of the truth by what they were called, open
+        first, a class that the truth does not know last."""
+        _check_shapes(pred, target, valid)
+        size = len(target.classes)
+        truth = _codes(target.labels, np.arange(1, size + 1), "target")
+        if valid is not None:
+            truth = truth * np.asarray(valid, dtype=bool)
+        found = _codes(pred.labels, _translation(pred, target), "pred")
+        counts = confusion(found, truth, rows=size + 1, columns=size + 2)[1:]
+        if not counts.any():
+            raise NoValidTarget("no pixel of the label map has a known class")
+        return counts
+
+    def class_confusion(
+        self, pred: LabelMap, target: LabelMap, valid: Any
+    ) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+        """The truth's classes, and pixels (classes, classes + 2) by truth and by answer.
+
+        The last two columns are pixels called a class that the truth does not know, and pixels
+        left open. Errors as those of `update`. For one picture at a time: a set of many classes
+        has too many pairs of them to keep for each sample.
+        """
+        counts = self._count(pred, target, valid)
+        return target.classes, np.column_stack([counts[:, 1:], counts[:, 0]])
 
     def compute(self, statistics: Statistics) -> Mapping[str, float | None]:
         """miou, miou_in_truth, pixel_accuracy and open, 0..1; None over no samples."""

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from lookalikes import cityscapes, nyuv2
+from lookalikes import cityscapes, diode, nyuv2
 from vgen_eval.cards import load_card
 from vgen_eval.cards.records import TaskCard
 from vgen_eval.cli import main
@@ -51,6 +51,18 @@ def test_ids_are_listed_one_a_line_those_that_are_here(data: Path, capfd: Output
     assert (out.split()[:2], len(out.split())) == (["0001", "0003"], 652)
     assert err == "652 of 654 samples not here\n"
     assert json.loads(run((*words, "--json"), capfd)[0]) == ["0000", "0002"]
+
+
+def test_samples_that_the_folder_does_not_name_are_counted_too(data: Path, capfd: Output) -> None:
+    diode.write(data, samples=2)
+    words = ("data", "list", "depth/diode-indoor", "--ids")
+    out, err = run(words, capfd)
+    here = len(out.split())
+    assert err == f"{here} of 325 samples here\n"
+    out, err = run((*words, "--missing"), capfd)
+    assert (out, err) == (
+        "", f"{325 - here} of 325 samples not here, {325 - here} of them not even by name\n"
+    )  # fmt: skip
 
 
 def test_ids_of_several_tasks_or_of_none_are_refused(data: Path, capfd: Output) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 import vgen_eval
 from vgen_eval.cards import check_card
-from vgen_eval.errors import CardError, UsageError
+from vgen_eval.engine.tasks import open_root
+from vgen_eval.errors import CardError, MissingData, UsageError
 from vgen_eval.plugins import Catalog
 
 SUITE = "suite: mine\ntasks: [samples/counting, samples/referring@fixed_threshold]\n"
@@ -106,3 +107,19 @@ def test_a_truth_of_another_kind_than_the_metrics_is_refused_by_run_and_check(
     problems = [str(problem) for problem in check_card(Path(path), Catalog.discover())]
     assert len(problems) == 1
     assert "metrics[0]: 'mask_iou' measures mask, the truth is count" in problems[0]
+
+
+def test_the_folder_of_a_data_set_may_be_a_link_to_where_it_is_kept(tmp_path: Path) -> None:
+    kept = tmp_path / "disk/nyu"
+    kept.mkdir(parents=True)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/nyuv2").symlink_to(kept, target_is_directory=True)
+    assert open_root("nyuv2", str(tmp_path / "data")) == kept.resolve()
+
+
+@pytest.mark.parametrize("below", ["../disk", "a/../../disk", "/etc", "..\\disk"])
+def test_a_card_names_no_folder_outside_of_the_data(tmp_path: Path, below: str) -> None:
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "data").mkdir()
+    with pytest.raises(MissingData, match="leads out of the data folder"):
+        open_root(below, str(tmp_path / "data"))

@@ -119,7 +119,7 @@ def _list_ids(
 ) -> int:  # fmt: skip
     """Says the ids of one task's samples: of those whose files are here, or of the others."""
     from vgen_eval.cli import terminal
-    from vgen_eval.data.state import list_ids
+    from vgen_eval.data.state import expected_of, list_ids
     from vgen_eval.errors import UsageError
     from vgen_eval.wording import part_of
 
@@ -133,8 +133,14 @@ def _list_ids(
         terminal.say_json(shown)
         return 0
     terminal.say(*(terminal.clean(name) for name in shown))
-    there = part_of(len(shown), len(here) + len(gone), "sample")
-    terminal.note(f"{there}{' not' if missing else ''} here")
+    whole = max(len(here) + len(gone), expected_of(refs[0]) or 0)
+    if missing:
+        lacking = whole - len(here)
+        unnamed = lacking - len(gone)
+        told = f", {unnamed:,} of them not even by name" if unnamed else ""
+        terminal.note(f"{part_of(lacking, whole, 'sample')} not here{told}")
+    else:
+        terminal.note(f"{part_of(len(here), whole, 'sample')} here")
     return 0
 
 

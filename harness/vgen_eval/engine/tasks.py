@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 import msgspec
@@ -373,9 +373,10 @@ def open_root(below: str | None, data_root: str | None, *, task: str = "TASK") -
             f"data not found: {below}",
             cure=f"name the data folder: --data-root DIR or $VGEN_DATA; {listing}",
         )
-    root = (Path(base).expanduser() / below).resolve()
-    if not root.is_relative_to(Path(base).expanduser().resolve()):
+    named = PurePosixPath(below)
+    if named.is_absolute() or ".." in named.parts or "\\" in below:
         raise MissingData(f"data not found: '{below}' leads out of the data folder")
+    root = (Path(base).expanduser() / below).resolve()  # it may be a link that the user made there
     if not root.is_dir():
         raise MissingData(
             f"data not found: {root} is no folder",

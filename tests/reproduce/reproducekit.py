@@ -51,8 +51,10 @@ def table(folder: Path, *rows: Mapping[str, Any], **more: Any) -> str:
     return str(path)
 
 
-def import_counts(folder: Path, errors: Sequence[int] = ERRORS, **settings: Any) -> Any:
-    """Predictions of `samples/counting` that are off by these, as a run of the counter."""
+def import_counts(
+    folder: Path, errors: Sequence[int] = ERRORS, model: str = COUNTER, **settings: Any
+) -> Any:
+    """Predictions of `samples/counting` that are off by these, as a run of the model."""
     catalog = Catalog.discover()
     (ref,) = expand_tasks(["samples/counting"], catalog, notices=[])
     task = open_task(ref, catalog, overrides={}, data_root=None)
@@ -63,7 +65,7 @@ def import_counts(folder: Path, errors: Sequence[int] = ERRORS, **settings: Any)
     path = folder / "counts.jsonl"
     path.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
     (card,) = import_predictions(
-        task="samples/counting", predictions=path, model_name=COUNTER, catalog=catalog,
+        task="samples/counting", predictions=path, model_name=model, catalog=catalog,
         output=str(folder / "out"), overrides=settings,
     )  # fmt: skip
     return card

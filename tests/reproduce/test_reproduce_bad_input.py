@@ -5,7 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from reproducekit import CELL, COUNTER, ROW, Say, cells, edit_card, import_counts, table
+from reproducekit import (
+    CELL,
+    COUNTER,
+    ROW,
+    Say,
+    cells,
+    edit_card,
+    import_counts,
+    run,
+    table,
+)  # fmt: skip
 from vgen_eval.cli import main
 
 FAULTY = """\
@@ -89,9 +99,54 @@ def test_a_file_that_is_no_table_says_so(
     assert words in capsys.readouterr().err
 
 
-def test_a_file_that_is_not_there_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_is_not_there_says_so_with_the_cure(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert main(["reproduce", "/nowhere/own.yaml"]) == 2
-    assert "/nowhere/own.yaml: cannot be read: No such file" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "/nowhere/own.yaml: cannot be read: No such file" in told
+    assert "docs/reproduce.md" in told
+    assert "vgen-eval reproduce list" in told
+
+
+def test_a_folder_that_is_called_like_a_file_says_so_with_the_cure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "own.yaml").mkdir()
+    assert main(["reproduce", str(tmp_path / "own.yaml")]) == 2
+    told = capsys.readouterr().err
+    assert "own.yaml: cannot be read: Is a directory" in told
+    assert "docs/reproduce.md" in told
+
+
+@pytest.mark.parametrize(
+    ("line", "written", "words"),
+    [
+        (10, "    tolerance: {mae: -0.05}", "-0.05 must be at least 0"),
+        (10, "    tolerance: {mae: .nan}", "nan"),
+        (11, "    n_paper: 0", "0 must be at least 1"),
+        (11, "    n_paper: -5", "-5 must be at least 1"),
+        (7, "    mean_of: [samples/counting@standard, samples/counting@standard]", "named twice"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_its_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], line: int, written: str, words: str
+) -> None:
+    first_row, _, _ = FAULTY.partition("  - data: b")
+    lines = first_row.replace("flahs", "flash").replace("countin\n", "counting\n").splitlines()
+    place = line - 1
+    if "mean_of" in written:
+        lines[place : place + 2] = [written]
+    elif "n_paper" in written:
+        lines.insert(place, written)
+    else:
+        lines[place] = written
+    path = tmp_path / "own.yaml"
+    path.write_text("\n".join(lines) + "\n")
+    assert main(["reproduce", str(path), "--output", str(tmp_path / "out")]) == 2
+    told = capsys.readouterr().err
+    assert f"own.yaml:{line}: rows[0]." in told
+    assert words in told
 
 
 @pytest.mark.parametrize(
@@ -100,7 +155,8 @@ def test_a_file_that_is_not_there_says_so(capsys: pytest.CaptureFixture[str]) ->
         (["editors:table-22"], "no published table 'editors:table-22'. Nearest: editors:table-2"),
         (["editors:table-2", "--use", "nothing"], "no run 'nothing'"),
         (["editors:table-2", "--limit", "0"], "--limit"),
-        (["editors:table-2", "--format", "latex"], "latex"),
+        (["editors:table-2", "--format", "html"], "html"),
+        (["vgi:video", "-o", "."], "is a folder"),
     ],
 )
 def test_wrong_words_are_usage_faults(
@@ -149,6 +205,15 @@ def test_a_half_written_run_is_left_out_and_told(tmp_path: Path, say: Say) -> No
     code, record = say(table(tmp_path, ROW), "--no-run")
     assert (code, cells(record)[0]["verdict"]) == (0, "not run")
     assert "no result card yet" in record["faults"][0]
+
+
+def test_a_half_written_run_that_is_finished_now_is_no_fault(tmp_path: Path, say: Say) -> None:
+    half = run(tmp_path, tasks="samples/counting", model="classical")
+    (tmp_path / "out" / half.run / "result_card.json").unlink()
+    own = {"label": "Classical", "model": "classical", "values": {"mae": 2.0}}
+    _, record = say(table(tmp_path, {**ROW, "cells": [own]}))
+    (source,) = cells(record)[0]["sources"]
+    assert (Path(source["run"]).name, record["faults"]) == (Path(half.run).name, [])
 
 
 def test_a_card_of_an_older_kind_without_details_is_no_crash(tmp_path: Path, say: Say) -> None:

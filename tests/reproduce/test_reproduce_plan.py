@@ -8,6 +8,17 @@ from typing import Any
 
 import pytest
 from reproducekit import CELL, DEPTH, ROW, Say, cells, import_counts, reports, run, table
+from vgen_eval.engine.pipeline import Stop
+from vgen_eval.engine.session import Silent
+from vgen_eval.engine.settings import Settings
+from vgen_eval.plugins import Catalog
+from vgen_eval.results.reproducing.asking import ask
+from vgen_eval.results.reproducing.finding import Library
+from vgen_eval.results.reproducing.planning import look
+from vgen_eval.results.reproducing.record import describe_table
+from vgen_eval.results.reproducing.running import look_again, make_runs, settle_all
+from vgen_eval.results.reproducing.targets import open_target
+from vgen_eval.store.run import RunStore
 from vgen_eval_plugins.standins.openai import OpenAIService
 
 CLASSICAL = {"label": "Classical", "model": "classical"}
@@ -29,6 +40,55 @@ def test_a_run_that_is_missing_is_made_once(tmp_path: Path, say: Say) -> None:
     assert runs_in(tmp_path) == [path]
     assert (path / "predictions.jsonl").read_bytes() == before
     assert reports(say(own)[1]) == [[]]
+
+
+def test_a_best_of_several_attempts_makes_a_run_of_so_many(tmp_path: Path, say: Say) -> None:
+    own = table(tmp_path, {**COUNTS, "selection": "best_of_3"}, {**COUNTS, "data": "mean"})
+    _, planned = say(own, "--dry-run")
+    assert sorted(entry["calls"] for entry in planned["runs"]) == [13, 39]
+    for _ in range(2):
+        code, record = say(own)
+        best, mean = cells(record)
+        assert (code, reports(record), record["faults"]) == (0, [[], []], [])
+        assert best["ours"] is not None
+        assert best["ours"]["value"] <= mean["ours"]["value"]
+        asked = [json.loads((path / "run.json").read_text()) for path in runs_in(tmp_path)]
+        assert sorted(each["attempts"] for each in asked) == [1, 3]
+
+
+def test_the_best_of_one_attempt_is_that_attempt(tmp_path: Path, say: Say) -> None:
+    rows = [{**COUNTS, "data": s, "selection": s} for s in ("best_of_1", "mean")]
+    _, record = say(table(tmp_path, *rows))
+    one, mean = cells(record)
+    assert one["ours"]["value"] == mean["ours"]["value"]
+    assert len(runs_in(tmp_path)) == 1
+
+
+def test_a_run_that_another_process_finished_meanwhile_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    catalog = Catalog.discover()
+    own = open_target(table(tmp_path, COUNTS), catalog)
+    library = Library(catalog, output=tmp_path / "out")
+    settings = Settings(output=str(tmp_path / "out"), bounds=False)
+    outlook = look(ask(own, catalog), library, catalog, settings, may_run=True)
+    (need,) = outlook.needs.values()
+    assert need.job is not None
+    other = RunStore(need.job.path)
+    other.lock()
+    make_runs(outlook, library, catalog, reporter=Silent(), stop=Stop())
+    look_again(outlook, library)
+    assert need.found is None
+    assert "being written by" in str(need.why_not)
+    other.close()
+    run(tmp_path, tasks="samples/counting", model="classical")
+    look_again(outlook, library)
+    settle_all(outlook, library, data_root=None)
+    assert need.found is not None
+    assert need.found.fits
+    record = describe_table(own, outlook, output=tmp_path / "out", faults=library.faults)
+    assert (cells(record)[0]["verdict"], record["faults"]) == ("no published value", [])
 
 
 def test_no_run_leaves_it_out(tmp_path: Path, say: Say) -> None:
@@ -147,7 +207,9 @@ def test_a_dry_run_says_what_each_cell_takes_and_is_no_failure(tmp_path: Path, s
 def test_missing_data_and_keys_are_reasons_and_no_failure(tmp_path: Path, say: Say) -> None:
     code, record = say("editors:table-2", "--dry-run")
     assert code == 0
-    assert all("data not found" in cell["reason"] for cell in record["cells"])
+    reasons = {cell["label"]: cell["reason"] for cell in record["cells"]}
+    assert "cannot be run: neither weights" in reasons.pop("Vision Banana")
+    assert all("data not found" in reason for reason in reasons.values())
     row = {**COUNTS, "cells": [{"label": "GPT", "model": "openai/gpt-image-2"}, CLASSICAL]}
     code, record = say(table(tmp_path, row))
     assert [cell["verdict"] for cell in cells(record)] == ["not run", "no published value"]

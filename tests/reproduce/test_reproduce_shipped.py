@@ -70,7 +70,7 @@ def test_the_list_tells_how_much_of_each_is_here(say: Say) -> None:
     assert states["editors:table-2"]["state"] == "not run"
     assert states["editors:table-2"]["figures"] == 29
     assert states["qbench:a1"]["state"].startswith("not run: task not present")
-    assert states["probegen:table-a1"]["also"] == ["decoder-selection"]
+    assert states["probegen:table-a1"]["also"] == ["probegen:decoder-selection"]
     assert {name.partition(":")[0] for name in states} >= set(WANTED)
 
 

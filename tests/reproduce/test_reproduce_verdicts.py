@@ -18,6 +18,9 @@ from reproducekit import (
     run,
     table,
 )  # fmt: skip
+from vgen_eval.engine.naming import expand_tasks
+from vgen_eval.engine.tasks import open_task
+from vgen_eval.plugins import Catalog
 
 FIT = "metrics.affine_depth.options.fit"
 
@@ -30,7 +33,9 @@ def test_predictions_that_hit_a_figure_are_within(tmp_path: Path, say: Say) -> N
     assert cell["ours"]["value"] == pytest.approx(2.0)
     assert cell["ours"]["low"] < 2.0 < cell["ours"]["high"]
     assert (cell["difference"], cell["ours"]["n"]) == (pytest.approx(0.0), 13)
-    assert cell["sources"][0]["source"] == "predictions"
+    assert cell["sources"][0]["source"] == "predictions made elsewhere"
+    assert (cell["source"], cell["making"]) == ("predictions made elsewhere", "not known")
+    assert any("how they were made is not known" in note for note in record["notes"])
     assert cell["report"] == []
 
 
@@ -123,6 +128,30 @@ def test_a_subset_is_the_only_record_and_approximate(tmp_path: Path, say: Say) -
     assert cell["report"] == [
         {"field": "samples", "paper": {"n": 10, "rule": "all"}, "ours": {"n": 4, "rule": rule}}
     ]
+
+
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        {"limit": 6},
+        {"set": {"protocol.sampling.limit": 6, "protocol.sampling.seed": 5}},
+        {"samples": 6},
+    ],
+    ids=["limit", "seed", "samples"],
+)
+def test_as_many_samples_of_another_draw_are_other_samples(
+    tmp_path: Path, say: Say, drawn: dict[str, Any]
+) -> None:
+    if "samples" in drawn:
+        (ref,) = expand_tasks(["samples/depth"], Catalog.discover(), notices=[])
+        items = open_task(ref, Catalog.discover(), overrides={}, data_root=None).items
+        drawn = {"samples": [item.id for item in items[-6:]]}
+    card = run(tmp_path, tasks="samples/depth", model="oracle", **drawn)
+    assert card.selection["samples"] == 6
+    _, record = say(table(tmp_path, {**DEPTH, "n_paper": 6}), "--no-run")
+    (cell,) = cells(record)
+    assert cell["verdict"] == "approximate"
+    assert reports(record) == [["samples"]]
 
 
 def test_the_papers_own_count_of_samples_is_held_against_ours(tmp_path: Path, say: Say) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +41,10 @@ LIST = "list"
     help="Take these runs, whatever they depart in; may be repeated.",
 )  # fmt: skip
 @click.option("--no-run", is_flag=True, help="Only what is there: no model is called.")
-@click.option("--limit", type=int, metavar="N", help="At most N samples of each task.")
+@click.option(
+    "--limit", type=int, metavar="N",
+    help="At most N samples of each task, in runs that are made now.",
+)  # fmt: skip
 @model_options.data_root
 @model_options.device
 @click.option("--batch-size", type=int, metavar="N", help="Requests a call at most.")
@@ -53,14 +57,16 @@ LIST = "list"
 @model_options.allow_env
 @click.option("--dry-run", is_flag=True, help="Say what each cell would take; call nothing.")
 @click.option(
-    "--format", "form", type=click.Choice(("terminal", "markdown", "csv")), default="terminal",
-    metavar="FORM", help="terminal, markdown or csv (terminal).",
+    "--format", "form", type=click.Choice(("terminal", "markdown", "latex", "csv")),
+    metavar="FORMAT",
+    help="terminal, markdown, latex or csv (as FILE is called, else terminal).",
 )  # fmt: skip
+@click.option("-o", "--to", "file", metavar="FILE", help="Write it there instead of to stdout.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @model_options.log_level
 def command(
-    *, target: str | None, use: Sequence[str], no_run: bool, dry_run: bool, form: str,
-    as_json: bool, log_level: str, **given: Any,
+    *, target: str | None, use: Sequence[str], no_run: bool, dry_run: bool, form: str | None,
+    file: str | None, as_json: bool, log_level: str, **given: Any,
 ) -> int:  # fmt: skip
     """Reproduce a published table, or a table of your own, and say in what runs depart from it.
 
@@ -69,77 +75,82 @@ def command(
       vgen-eval reproduce editors:table-2 --dry-run     what it would take
       vgen-eval reproduce editors:table-2               run what is missing, show all
       vgen-eval reproduce editors:table-2 --no-run      from the runs that are there
+      vgen-eval reproduce editors:table-2 -o table.tex  for a paper, with booktabs
 
     Exit status 1 when a cell that ran is outside.
     """  # fmt: skip
     from vgen_eval.cli import logs, terminal
     from vgen_eval.cli.options import build_settings
+    from vgen_eval.cli.reproduce_text import emit, form_of
     from vgen_eval.errors import CardError
     from vgen_eval.plugins import Catalog
+    from vgen_eval.results.reproducing.asking import ask
+    from vgen_eval.results.reproducing.planning import look
     from vgen_eval.results.reproducing.targets import open_target
 
     settings = build_settings({**given, "bounds": False}, None)
     logs.setup(log_level, Path(settings.output))
     terminal.guard_stdout()
     catalog = Catalog.discover()
+    written = form_of(form, file)
+    show = functools.partial(emit, form=written, file=file, to_stdout=not as_json)
     if target in (None, LIST):
         from vgen_eval.cli.reproduce_list import show_targets
 
-        return show_targets(catalog, Path(settings.output), as_json=as_json)
+        return show_targets(catalog, Path(settings.output), show=show, as_json=as_json)
     assert target is not None
+    library = _open_library(settings, catalog, use)
     try:
-        table = open_target(target, catalog)
+        table = open_target(target, catalog, library.brought)
     except CardError as exc:
         terminal.note(*map(str, exc.problems), terminal.plural(len(exc.problems), "error"))
         return FAULTY
-    library, outlook = _look(table, settings, catalog, use, may_run=not no_run)
+    is_apart = as_json or file is not None or written == "csv"  # notes would not be seen
+    asked = ask(table, catalog, library.brought)
+    outlook = look(asked, library, catalog, settings, may_run=not no_run)
     if dry_run:
         from vgen_eval.cli.reproduce_plan import show_outlook
 
-        return show_outlook(table, outlook, library, as_json=as_json)
-    return _reproduce(table, outlook, library, catalog, may_run=not no_run, form=form,
-                      as_json=as_json)  # fmt: skip
+        return show_outlook(table, outlook, library, show=show, as_json=as_json, is_apart=is_apart)
+    quiet = as_json or written != "terminal"
+    return _reproduce(table, outlook, library, catalog, may_run=not no_run, show=show,
+                      as_json=as_json, quiet=quiet, is_apart=is_apart)  # fmt: skip
 
 
-def _look(
-    table: Table, settings: Settings, catalog: Catalog, use: Sequence[str], *, may_run: bool
-) -> tuple[Library, Outlook]:
+def _open_library(settings: Settings, catalog: Catalog, use: Sequence[str]) -> Library:
     from vgen_eval.cli.finding import find_run_paths
-    from vgen_eval.results.reproducing.asking import ask
     from vgen_eval.results.reproducing.finding import Library
-    from vgen_eval.results.reproducing.planning import look
 
     output = Path(settings.output)
     named = find_run_paths(use, output) if use else []
-    library = Library(catalog, output=output, named=named)
-    outlook = look(ask(table, catalog), library, catalog, settings, may_run=may_run)
-    return library, outlook
+    return Library(catalog, output=output, named=named)
 
 
 def _reproduce(
     table: Table, outlook: Outlook, library: Library, catalog: Catalog, *, may_run: bool,
-    form: str, as_json: bool,
+    show: Callable[..., None], as_json: bool, quiet: bool, is_apart: bool,
 ) -> int:  # fmt: skip
     from vgen_eval.cli import progress, terminal
-    from vgen_eval.cli.reproduce_table import show_record
+    from vgen_eval.cli.reproduce_table import as_csv, table_sheet
     from vgen_eval.cli.signals import Signals
     from vgen_eval.engine.pipeline import Stop
     from vgen_eval.errors import VgenEvalError
+    from vgen_eval.results.reproducing.planning import note_whole_runs
     from vgen_eval.results.reproducing.record import describe_table, has_outside
-    from vgen_eval.results.reproducing.running import make_runs, settle_all
+    from vgen_eval.results.reproducing.running import look_again, make_runs, settle_all
 
     settings, stop = outlook.settings, Stop()
     signals = Signals(stop)
     reason = None
-    quiet = as_json or form != "terminal"
     try:
         with signals:
-            if may_run and outlook.groups:
+            if may_run and any(jobs for _, jobs in outlook.groups):
                 reporter = progress.make_reporter(quiet=quiet)
                 with reporter:
                     reason = make_runs(outlook, library, catalog, reporter=reporter, stop=stop)
                 if reporter.prints_table:
                     terminal.say("")
+                look_again(outlook, library)
             settle_all(
                 outlook, library, data_root=settings.data_root, workers=settings.workers,
                 stopped=stop.soft.is_set,
@@ -147,14 +158,15 @@ def _reproduce(
     except (VgenEvalError, KeyboardInterrupt):
         if signals.exit_code is None:
             raise
+    notes = note_whole_runs(outlook)
     record = describe_table(
-        table, outlook, output=Path(settings.output), faults=library.faults
+        table, outlook, output=Path(settings.output), faults=library.faults, notes=notes
     )  # fmt: skip
     code = signals.exit_code or int(has_outside(record) or reason is not None)
     if as_json:
         terminal.say_json({**record, "exit_code": code})
-    else:
-        show_record(record, form)
+    show(table_sheet(record), as_csv(record))
+    terminal.note(*(f"note: {note}" for note in notes if is_apart))
     terminal.note(*(f"note: left out: {fault}" for fault in library.faults))
     used = {need.found.path.resolve() for need in outlook.needs.values() if need.found is not None}
     if library.named - used:

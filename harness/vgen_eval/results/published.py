@@ -61,16 +61,21 @@ class Row(Record, frozen=True, kw_only=True):
     """Where the paper measured its speed."""
     versions: Mapping[str, str] = {}
     """Libraries whose versions the paper states."""
-    n_paper: int | None = None
+    n_paper: Annotated[int, msgspec.Meta(ge=1)] | None = None
     """Samples, as the paper says."""
     tag: Literal["S", "C", "W"]
     """Read in the paper's text, in its public code or files, or on another public page."""
-    tolerance: Mapping[str, float] = {}
+    tolerance: Mapping[str, Annotated[float, msgspec.Meta(ge=0)]] = {}
     """Of each figure: half a step of the last digit printed."""
     comparability: Comparability
     reason: str | None = None
     """Why ours would differ although nothing is wrong."""
     cells: Annotated[tuple[Cell, ...], msgspec.Meta(min_length=1)]
+
+    @property
+    def least_attempts(self) -> int:
+        """Of each sample, for its selection to have a number."""
+        return 1 if self.selection == "mean" else int(self.selection.removeprefix("best_of_"))
 
     def names(self, cell: Cell) -> tuple[str, ...]:
         """The values of a cell, those without a figure too."""
@@ -156,14 +161,22 @@ def _check_row(row: Row, path: str, problems: Problems, lines: Mapping[str, int]
         problems.add(f"{row.data}: {message}", line=line, path=place)
 
     values = {value for cell in row.cells for value in cell.values}
-    without = sorted(values ^ row.tolerance.keys())
-    if without:
-        fault(f"values and tolerances differ in {', '.join(without)}", "tolerance")
+    if without := sorted(values - row.tolerance.keys()):
+        fault(
+            f"`tolerance` has to give {', '.join(without)}: half a step of the last digit printed "
+            "(0.05 for 2.0), as the figure may be off by its rounding",
+            "tolerance",
+        )
+    if needless := sorted(row.tolerance.keys() - values):
+        fault(f"`tolerance` of {', '.join(needless)}: no cell has such a value", "tolerance")
     levels: tuple[Row | Cell, ...] = (row, *row.cells)
     if any(e.comparability not in (None, "comparable") and not e.reason for e in levels):
         fault("what does not compare needs a reason", "comparability")
     if row.mean_of and (row.task or row.protocol):
         fault("`mean_of` names the tasks: no `task` or `protocol` beside it", "mean_of")
+    for at, word in enumerate(row.mean_of):
+        if word in row.mean_of[:at]:
+            fault(f"'{word}' is named twice; a mean has each set once", f"mean_of[{at}]")
     for at, cell in enumerate(row.cells):
         if not row.names(cell):
             fault("neither `values` nor `reports` says what is measured", f"cells[{at}]")

@@ -8,7 +8,7 @@ import msgspec
 
 from vgen_eval.engine.naming import TaskRef
 from vgen_eval.results.published import Cell, Row, Table
-from vgen_eval.results.reproducing.model_names import NamedModel, find_model
+from vgen_eval.results.reproducing.model_names import Brought, NamedModel, find_model, no_models
 from vgen_eval.results.reproducing.targets import find_refs
 from vgen_eval.results.reproducing.verdicts import Published
 
@@ -55,8 +55,8 @@ class Asked(msgspec.Struct, frozen=True):
         )
 
 
-def ask(table: Table, catalog: Catalog) -> list[Asked]:
-    """Every cell of a table, in its order."""
+def ask(table: Table, catalog: Catalog, brought: Brought = no_models) -> list[Asked]:
+    """Every cell of a table, in its order; `brought`: models that runs are here of."""
     asked = []
     for row in table.rows:
         refs = find_refs(row, catalog)
@@ -66,7 +66,7 @@ def ask(table: Table, catalog: Catalog) -> list[Asked]:
             elif not refs:
                 asked.append(Asked(row, cell, (), "there is no protocol of it here"))
             else:
-                model = find_model(cell.model, catalog)
+                model = find_model(cell.model, catalog, brought)
                 words = row.mean_of or (f"{row.task}@{row.protocol}",)
                 parts = (Part(row, *pair, model) for pair in zip(words, refs, strict=True))
                 asked.append(Asked(row, cell, tuple(parts)))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from vgen_eval import jsonio
+from vgen_eval.engine.models import IMPORTED
 from vgen_eval.engine.naming import TaskRef
 from vgen_eval.engine.plan import Job
 from vgen_eval.engine.tasks import open_recorded
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Departure", "Reference", "make_reference"]
 
-PREDICTIONS = "predictions"
-"""The distribution of predictions that another program made."""
 ALL = "all"
 _NOWHERE = Path()
 PROMPT, SAMPLES = "prompt", "samples"
@@ -57,6 +56,10 @@ class Reference(msgspec.Struct, frozen=True):
     model: NamedModel
     card: ResultCard
     """The card of a run that follows the paper in everything; it holds no numbers."""
+    job: Job
+    """That run, of a model that answers nothing, on no samples."""
+    promised: int | None
+    """Samples of its part of the data."""
     samples: int | None
     rule: Any
     calibrated_on: int | None
@@ -71,7 +74,8 @@ class Reference(msgspec.Struct, frozen=True):
             )
         ]
         found += [*self._of_calibration(ours), *self._of_prompt(ours), *self._of_samples(ours)]
-        if ours.model_info.get("distribution") != PREDICTIONS:
+        is_elsewhere = ours.model_info.get("distribution") == IMPORTED
+        if not (is_elsewhere or self.model.is_brought):  # nothing says how it should be set
             found += self._of_model(ours, catalog)
         stated = self.row.versions.items()
         here = ours.versions
@@ -94,8 +98,8 @@ class Reference(msgspec.Struct, frozen=True):
         count, rule = ours.selection.get("samples"), ours.selection.get("rule")
         whole = rule in (ALL, {"unit": "image"})  # a limit that cuts nothing off is none
         same_count = self.samples in (None, count)
-        same_rule = rule == self.rule or whole or (self.rule == ALL and self.samples == count)
-        if not (same_count and same_rule):
+        # as many samples of another draw are other samples
+        if not (same_count and (rule == self.rule or whole)):
             yield Departure(
                 SAMPLES, {"n": self.samples, "rule": self.rule}, {"n": count, "rule": _short(rule)}
             )
@@ -163,7 +167,8 @@ def make_reference(
     protocol = task.protocol
     answer = pair(protocol, model.card)
     variant, prompt = pick_variant(answer, row.prompt)
-    sampling, attempts = protocol.sampling, protocol.attempts
+    sampling = protocol.sampling
+    attempts = max(protocol.attempts, row.least_attempts)
     rule: Any = ALL if sampling.unit == "example" else {"unit": "image"}
     if sampling.limit is not None:
         rule = {"limit": sampling.limit, "unit": sampling.unit, "seed": sampling.seed}
@@ -180,6 +185,8 @@ def make_reference(
         ref=ref,
         model=model,
         card=_card(job, ref),
+        job=job,
+        promised=promised,
         samples=row.n_paper or sampling.limit or promised,
         rule=rule,
         calibrated_on=protocol.calibration.samples if calibrates and protocol.calibration else None,

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from vgen_eval.engine.models import LOCAL
+from vgen_eval.engine.models import IMPORTED, LOCAL
 from vgen_eval.pairing import Unpaired
 from vgen_eval.results.card import ResultCard
 from vgen_eval.results.reading import Run, read_runs
 from vgen_eval.results.reproducing.asking import Part
 from vgen_eval.results.reproducing.departures import (
-    PREDICTIONS,
     Departure,
     Reference,
     make_reference,
@@ -29,7 +28,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Found", "Library", "Source", "measure"]
 
-Source = Literal["run", "predictions", "read again", "bench"]
+Source = Literal[
+    "run", "predictions made elsewhere", "read again", "predictions made elsewhere, read again",
+    "bench",
+]  # fmt: skip
 PartKey = tuple[int, str, str]
 
 
@@ -53,9 +55,14 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
         return not self.departures and self.card.complete
 
     @property
+    def read_again(self) -> Source:
+        """What it is of once its answers were read under what a row sets."""
+        return "predictions made elsewhere, read again" if self.is_made_elsewhere else "read again"
+
+    @property
     def is_made_elsewhere(self) -> bool:
         """Are its answers another program's, which nothing here can make again?"""
-        return self.card.model_info.get("distribution") == PREDICTIONS
+        return self.card.model_info.get("distribution") == IMPORTED
 
 
 class Library:
@@ -63,27 +70,49 @@ class Library:
 
     def __init__(self, catalog: Catalog, *, output: Path, named: Sequence[Path] = ()) -> None:
         self.catalog = catalog
-        self._named = {path.resolve() for path in named}
-        self._paths = [*named, *find_runs(output)]
+        self._named = {path.resolve(): None for path in named}
+        self._output = output
         self._references: dict[tuple[PartKey, bool], Reference | str] = {}
+        self._damaged: dict[Path, str] = {}
+
+    def brought(self) -> dict[str, tuple[str, ...]]:
+        """Name -> answer forms of the models that need no card to have runs here."""
+        found: dict[str, dict[str, None]] = {}
+        for run in self._read[0]:
+            if run.card.model_info.get("distribution") in (LOCAL, IMPORTED):
+                found.setdefault(run.card.model, {})[run.card.answer] = None
+        return {name: tuple(forms) for name, forms in found.items()}
 
     @property
     def named(self) -> frozenset[Path]:
         """The runs that the user named."""
         return frozenset(self._named)
 
+    def _read_all(self) -> tuple[list[Run], list[str]]:
+        return read_runs([*self._named, *find_runs(self._output)])
+
     @cached_property
     def _read(self) -> tuple[list[Run], list[str]]:
-        return read_runs(self._paths)
+        return self._read_all()
 
     @property
     def faults(self) -> list[str]:
-        """Why some runs cannot be read."""
-        return self._read[1]
+        """Why some runs cannot be read, or could not when they were last looked at."""
+        return [*self._read[1], *self._damaged.values()]
 
-    def _tell(self, fault: str) -> None:
-        if fault not in self.faults:
-            self.faults.append(fault)
+    def look_again(self) -> None:
+        """Reads what was written since: runs that were being made, here or by another process."""
+        self._read = self._read_all()
+
+    def run_at(self, path: Path) -> Run | None:
+        """The readable run of that folder."""
+        found = path.resolve()
+        return next((run for run in self._read[0] if run.path == found), None)
+
+    def forget_faults(self, paths: Iterable[Path]) -> None:
+        """Takes back what was told of the cards of runs that were written anew and are used."""
+        for path in paths:
+            self._damaged.pop(path.resolve(), None)
 
     def reference(self, part: Part, *, bare: bool = False) -> Reference | str:
         """What the paper did for the part, or why the model cannot do it at all."""
@@ -101,7 +130,7 @@ class Library:
     def candidates(self, part: Part) -> Iterable[Run]:
         """Every readable run of the part's model on its task, under whatever protocol."""
         model = part.model
-        homes = {model.distribution, LOCAL, PREDICTIONS}
+        homes = {model.distribution, LOCAL, IMPORTED}
         for run in self._read[0]:
             card = run.card
             if (card.task, card.model) != (part.ref.name, model.card.model):
@@ -113,7 +142,8 @@ class Library:
     def best(self, part: Part, *, bare: bool = False) -> Found | None:
         """The run that departs least, those that were named first; None where none reports it.
 
-        Then the one that is complete, the one of more samples, the newest.
+        One that fits comes before predictions that another program made, whose making nothing
+        tells. Of equal ones the complete one, predictions, the one of more samples, the newest.
         """
         reference = self.reference(part, bare=bare)
         if isinstance(reference, str):
@@ -126,7 +156,8 @@ class Library:
             try:
                 found.append(self.describe(run.path, run.card, reference, bare=bare))
             except (AttributeError, KeyError, TypeError, ValueError) as exc:
-                self._tell(f"{run.path}/result_card.json: damaged: {describe(exc)}")
+                fault = f"{run.path}/result_card.json: damaged: {describe(exc)}"
+                self._damaged[run.path] = fault
         if not found:
             return None
         best = min(found, key=_rank)
@@ -136,28 +167,33 @@ class Library:
         self, path: Path, card: ResultCard, reference: Reference, *, bare: bool = False
     ) -> Found:
         """A run beside what the paper did."""
-        elsewhere = card.model_info.get("distribution") == PREDICTIONS
+        elsewhere = card.model_info.get("distribution") == IMPORTED
         return Found(
             path=path,
             card=card,
             departures=reference.departures(card, self.catalog),
-            source="predictions" if elsewhere else "run",
+            source="predictions made elsewhere" if elsewhere else "run",
             is_named=path.resolve() in self._named,
             is_bare=bare,
         )
 
 
-def _rank(found: Found) -> tuple[bool, int, bool, int, float]:
+def _rank(found: Found) -> tuple[bool, bool, int, bool, bool, int, float]:
     try:
         age = -(found.path / "result_card.json").stat().st_mtime
     except OSError:
         age = 0.0
     count = found.card.selection.get("samples") or 0
-    return not found.is_named, len(found.departures), not found.card.complete, -count, age
+    elsewhere = found.is_made_elsewhere
+    is_ours = found.fits and not elsewhere
+    departs, lacks = len(found.departures), not found.card.complete
+    return not found.is_named, not is_ours, departs, lacks, not elsewhere, -count, age
 
 
 def measure(card: ResultCard, value: str, selection: str) -> Measured | None:
     """The card's number of a value with its interval; None where it holds none."""
+    if selection == "best_of_1" and card.selection.get("attempts") == 1:
+        selection = "mean"  # of one attempt they are the same
     try:
         score = card.score(value, selection=selection)
     except KeyError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -10,22 +10,32 @@ import msgspec
 
 from vgen_eval import cards
 from vgen_eval.cards.records import ModelCard
-from vgen_eval.engine.models import HOME, LOCAL, Model, is_path, read_options
-from vgen_eval.errors import UsageError, VgenEvalError
+from vgen_eval.engine.models import HOME, IMPORTED, LOCAL, Model, is_path, read_options
+from vgen_eval.errors import UsageError, VgenEvalError, nearest
 
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog
 
-__all__ = ["NamedModel", "find_model", "pair_options"]
+__all__ = ["Brought", "NamedModel", "find_model", "how_to_bring", "no_models", "pair_options"]
+
+Brought = Callable[[], Mapping[str, tuple[str, ...]]]
+"""Gives name -> answer forms of the models that runs are here of, be there a card or not."""
+
+
+def no_models() -> Mapping[str, tuple[str, ...]]:
+    """Where no run is looked at."""
+    return {}
 
 
 class NamedModel(msgspec.Struct, frozen=True):
-    """A model card that a table names."""
+    """A model that a table names."""
 
     word: str
     """As the table names it."""
     distribution: str
     card: ModelCard
+    is_brought: bool = False
+    """Is it known by runs that are here alone: predictions, or a function without a card?"""
 
     def as_model(self) -> Model:
         """It as a model that answers nothing."""
@@ -44,22 +54,43 @@ def _no_adapter(_device: str | None) -> NoReturn:
     raise UsageError("comparing asks no model")
 
 
-def find_model(name: str, catalog: Catalog) -> NamedModel:
+def find_model(name: str, catalog: Catalog, brought: Brought = no_models) -> NamedModel:
     """The card of that name, a file's or an installed one's, runnable or not.
 
-    UsageError with the nearest; CardError for a file that is no card.
+    Where no card is so called, the model of that name that runs are here of. UsageError with the
+    nearest; CardError for a file that is no card.
     """
     if is_path(name):
         path, distribution = Path(name).expanduser(), LOCAL
         if not path.is_file():
             raise UsageError(f"no card file '{name}'")
     else:
-        plugin, head = catalog.find("model", name)
+        try:
+            plugin, head = catalog.find("model", name)
+        except UsageError as exc:
+            if name in (known := brought()):
+                return _without_card(name, known[name])
+            near = nearest(name, known) if "Nearest" not in exc.what else ""
+            raise UsageError(
+                exc.what + near, cure="vgen-eval list models shows those that have a card; "
+                f"predictions take any name: {how_to_bring(name, 'TASK')}",
+            ) from exc  # fmt: skip
         path, distribution = head.path, plugin.name
     loaded = cards.load_card(path)
     if not isinstance(loaded.record, ModelCard):
         raise UsageError(f"{name} is a {loaded.kind} card, not a model card")
     return NamedModel(name, distribution, loaded.record)
+
+
+def _without_card(name: str, forms: tuple[str, ...]) -> NamedModel:
+    card = {"model": name, "adapter": "predictions", "answers": list(forms), "licence": "unknown"}
+    read = cards.convert(ModelCard, card, file="a run's model")
+    return NamedModel(name, IMPORTED, read, is_brought=True)
+
+
+def how_to_bring(name: str, task: str) -> str:
+    """The command that scores predictions as the model of that name."""
+    return f"vgen-eval score --task {task} --predictions DIR --model-name {name}"
 
 
 def pair_options(

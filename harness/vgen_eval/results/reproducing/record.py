@@ -22,9 +22,12 @@ from vgen_eval.results.reproducing.speeds import (
 )
 from vgen_eval.results.reproducing.verdicts import Measured, Verdict, judge, mean_of_sets
 
-__all__ = ["SCHEMA_VERSION", "describe_table", "has_outside"]
+__all__ = ["ELSEWHERE", "NOT_KNOWN", "SCHEMA_VERSION", "describe_table", "has_outside"]
 
 SCHEMA_VERSION = "1.0"
+ELSEWHERE = "predictions made elsewhere"
+NOT_KNOWN = "not known"
+UNKNOWN = f"{ELSEWHERE}: how they were made is not known, so no setting of the model is compared"
 
 
 class _Numbers(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,9 +41,10 @@ class _Numbers(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def describe_table(
-    table: Table, outlook: Outlook, *, output: Path, faults: Sequence[str] = ()
-) -> dict[str, Any]:
-    """The whole table; `faults`: runs that could not be read."""
+    table: Table, outlook: Outlook, *, output: Path, faults: Sequence[str] = (),
+    notes: Sequence[str] = (),
+) -> dict[str, Any]:  # fmt: skip
+    """The whole table; `faults`: runs that could not be read; `notes`: what else is to be told."""
     cells = [
         cell
         for asked in outlook.asked
@@ -56,8 +60,13 @@ def describe_table(
         "awaits": table.awaits,
         "cells": cells,
         "verdicts": dict(Counter(cell["verdict"] for cell in cells)),
+        "notes": [*notes, *([UNKNOWN] if any(map(_is_elsewhere, cells)) else [])],
         "faults": list(faults),
     }
+
+
+def _is_elsewhere(cell: dict[str, Any]) -> bool:
+    return bool(cell["making"] == NOT_KNOWN)
 
 
 def has_outside(record: dict[str, Any]) -> bool:
@@ -157,9 +166,19 @@ def _describe(asked: Asked, numbers: _Numbers) -> Iterator[dict[str, Any]]:
             "reason": verdict.reason,
             "number": verdict.number,
             "by": verdict.by,
+            "source": "; ".join(dict.fromkeys(s["source"] for s in numbers.sources)) or None,
+            "making": _making(numbers),
             "sources": list(numbers.sources),
             "report": [msgspec.to_builtins(each) for each in numbers.departures] if ours else [],
         }
+
+
+def _making(numbers: _Numbers) -> str | None:
+    """Is it known how the answers were made? None where there are none."""
+    told = [str(source["source"]) for source in numbers.sources]
+    if any(source.startswith(ELSEWHERE) for source in told):
+        return NOT_KNOWN
+    return "recorded" if told else None
 
 
 def _verdict(asked: Asked, name: str, numbers: _Numbers) -> Verdict:

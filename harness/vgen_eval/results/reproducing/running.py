@@ -19,7 +19,7 @@ from vgen_eval.results.reproducing.planning import Need, Outlook, one_line, sett
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog
 
-__all__ = ["make_runs", "settle_all"]
+__all__ = ["look_again", "make_runs", "settle_all"]
 
 
 def make_runs(
@@ -64,6 +64,26 @@ def _take(need: Need, library: Library, faults: dict[tuple[str, str], str]) -> N
         need.found = library.describe(job.path, card, reference, bare=bare)
     elif need.found is None:
         need.why_not = fault or "its run was not begun"
+
+
+def look_again(outlook: Outlook, library: Library) -> None:
+    """Reads the results folder once more, after the runs were made.
+
+    A run that another process was writing when it was to be made is taken if it is complete now.
+    """
+    library.look_again()
+    for need in outlook.needs.values():
+        if need.job is None or (need.found is not None and need.found.path == need.job.path):
+            continue
+        run = library.run_at(need.job.path)
+        if run is None or not run.card.complete:
+            continue
+        bare = need.setting is not None
+        reference = library.reference(need.part, bare=bare)
+        assert not isinstance(reference, str)
+        need.found = library.describe(need.job.path, run.card, reference, bare=bare)
+        need.why_not = None
+    library.forget_faults(need.found.path for need in outlook.needs.values() if need.found)
 
 
 def settle_all(

@@ -14,7 +14,7 @@ from vgen_eval.engine.models import HOME, LOCAL
 from vgen_eval.engine.naming import TaskRef, expand_tasks
 from vgen_eval.errors import UsageError, VgenEvalError, nearest
 from vgen_eval.results.published import Row, Table, find_table, read_table
-from vgen_eval.results.reproducing.model_names import find_model
+from vgen_eval.results.reproducing.model_names import Brought, find_model, no_models
 
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog
@@ -28,14 +28,17 @@ SPEEDS = ("images_per_minute", "images_per_minute_decoded", "allocator_peak_mib"
 PREFIX = "protocol."
 
 
-def open_target(word: str, catalog: Catalog) -> Table:
+def open_target(word: str, catalog: Catalog, brought: Brought = no_models) -> Table:
     """The table that PAPER:TABLE or a YAML file means, all that it names being there.
+
+    `brought`: models that runs are here of, which need no card.
 
     UsageError with the nearest name; CardError with every fault, file and line.
     """
     if word.endswith((".yaml", ".yml")):
         path = Path(word).expanduser()
         problems = Problems(str(path))
+        _check_readable(path)
         table, rows, lines = read_table(read_text(path), problems)
     else:
         try:
@@ -48,10 +51,25 @@ def open_target(word: str, catalog: Catalog) -> Table:
         problems = Problems(f"{table.paper}/{table.table}.yaml")
         rows, lines = dict(enumerate(table.rows)), {}
     for at, row in rows.items():
-        check_row(row, join_index("rows", at), catalog, problems, lines)
+        check_row(row, join_index("rows", at), catalog, problems, lines, brought)
     problems.check()
     assert table is not None
     return table
+
+
+def _check_readable(path: Path) -> None:
+    """UsageError, with the cure, where the file cannot be opened."""
+    try:
+        with path.open("rb"):
+            return
+    except OSError as exc:
+        cure = "mend its permissions"
+        if isinstance(exc, (FileNotFoundError, IsADirectoryError, NotADirectoryError)):
+            cure = (
+                "give the file of a table of your own (docs/reproduce.md says what is in it) or a "
+                "PAPER:TABLE; vgen-eval reproduce list shows them"
+            )
+        raise UsageError(f"{path}: cannot be read: {exc.strerror or exc}", cure=cure) from exc
 
 
 def check_table(table: Table, catalog: Catalog) -> None:
@@ -63,8 +81,9 @@ def check_table(table: Table, catalog: Catalog) -> None:
 
 
 def check_row(
-    row: Row, path: str, catalog: Catalog, problems: Problems, lines: Mapping[str, int]
-) -> None:
+    row: Row, path: str, catalog: Catalog, problems: Problems, lines: Mapping[str, int],
+    brought: Brought = no_models,
+) -> None:  # fmt: skip
     """Notes what of a row's task, protocol, settings, models and values is not there."""
 
     def fault(below: str, message: str) -> None:
@@ -75,9 +94,9 @@ def check_row(
     for at, cell in enumerate(row.cells):
         if cell.model is not None:
             try:
-                find_model(cell.model, catalog)
+                find_model(cell.model, catalog, brought)
             except VgenEvalError as exc:
-                fault(f"cells[{at}].model", exc.what)
+                fault(f"cells[{at}].model", f"{exc.what} ({exc.cure})" if exc.cure else exc.what)
     names = {name for cell in row.cells for name in row.names(cell)}
     place = "mean_of" if row.mean_of else "task"
     try:

@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from vgen_eval.results.reproducing.departures import PROMPT, SAMPLES, Departure
+from vgen_eval.wording import plural
 
 __all__ = ["SLACK", "Measured", "Published", "Verdict", "compare_numbers", "judge", "mean_of_sets"]
 
@@ -123,7 +124,7 @@ def _why_approximate(departure: Departure) -> str | None:
     if departure.field == SAMPLES:
         paper, ours = departure.paper.get("n"), departure.ours.get("n")
         if isinstance(paper, int) and isinstance(ours, int) and paper != ours:
-            return f"{ours:,} samples, paper {paper:,}"
+            return f"{plural(ours, 'sample')}, paper {paper:,}"
         return "other samples"
     return None
 
@@ -131,8 +132,9 @@ def _why_approximate(departure: Departure) -> str | None:
 def mean_of_sets(parts: Sequence[Measured]) -> Measured:
     """The plain mean of several sets' numbers.
 
-    The sets being independent, the halves of its interval are the root of the sum of theirs
-    squared over their number; it has none where one of them has none.
+    The halves of its interval are the root of the sum of theirs squared over their number, as of
+    independent sets: sets that share pictures make it too narrow. It has none where one of them
+    has none.
     """
     count = len(parts)
     mean = math.fsum(part.value for part in parts) / count
@@ -149,7 +151,7 @@ def mean_of_sets(parts: Sequence[Measured]) -> Measured:
         value=mean,
         low=low,
         high=high,
-        method=None if low is None else f"of the intervals of {count} independent sets",
+        method=None if low is None else f"of the intervals of {count} sets, taken as independent",
         no_interval=None if missing is None else f"of one set: {missing.no_interval}",
         n=sum(part.n or 0 for part in parts),
         unit=first.unit,

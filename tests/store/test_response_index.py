@@ -211,3 +211,15 @@ def test_a_writer_that_is_killed_leaves_what_it_noted_a_while_ago(tmp_path: Path
     with sqlite3.connect(tmp_path / "responses.sqlite") as db:
         assert db.execute("SELECT count(*) FROM responses").fetchone()[0] >= 2
     db.close()
+
+
+def test_a_run_that_cannot_be_read_keeps_no_other_out_of_the_index(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_run(tmp_path, "m/t/2", ["q1"])
+    (tmp_path / "runs/m/t/1/predictions.jsonl").mkdir(parents=True)
+    (tmp_path / "runs/m/t/1/run.json").write_text("{}")
+    index = ResponseIndex(tmp_path)
+    assert answer_for(index, "q1") == b"film of q1"
+    assert "runs/m/t/1/predictions.jsonl: cannot be read" in caplog.text
+    index.close()

@@ -9,12 +9,15 @@ import msgspec
 
 from vgen_eval.results.card import ResultCard
 
-__all__ = ["MODEL", "Difference", "differences", "facts"]
+__all__ = ["GROUPS", "MODEL", "Difference", "differences", "differing_groups", "facts"]
 
 MODEL = "model"
 """Before the facts of the model."""
 
 VERSIONS = "versions"
+
+GROUPS = "samples.groups"
+"""The field under which other groups of the same samples are told."""
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -51,7 +54,7 @@ def facts(card: ResultCard) -> dict[str, Any]:
                 },
                 "attempts": card.selection.get("attempts"),
                 "prompt": {"variant": card.prompt, "text": protocol.get("prompt_text")},
-                "answer": {"form": card.answer, **protocol.get("answer", {})},
+                "answer": {"form": card.answer, **(protocol.get("answer") or {})},
                 **{key: protocol.get(key) for key in _OF_THE_PROTOCOL},
                 MODEL: {
                     "name": card.model,
@@ -92,3 +95,15 @@ def differences(
         if one != other:
             found.append(Difference(field, one, other))
     return tuple(found)
+
+
+def differing_groups(groups: Sequence[Mapping[str, str]]) -> tuple[str | None, ...] | None:
+    """`sample: group` of each run for the first sample that is not of one group in all of them.
+
+    None where there is no such sample. `groups`: sample -> group of each run. Intervals and
+    p-values are of groups: of runs that differ here they would hang on which is named first.
+    """
+    for sample in dict.fromkeys(sample for each in groups for sample in each):
+        if len({each[sample] for each in groups if sample in each}) > 1:
+            return tuple(f"{sample}: {each[sample]}" if sample in each else None for each in groups)
+    return None

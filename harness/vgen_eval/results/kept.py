@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from vgen_eval import jsonio
-from vgen_eval.engine.calibration import recall
 from vgen_eval.engine.plan import Job
-from vgen_eval.engine.rescore import reopen
-from vgen_eval.errors import MissingKey, NotRunnable, UsageError, VgenEvalError
+from vgen_eval.errors import MissingKey, NotRunnable, UsageError
 from vgen_eval.exporting import NOT_RUN, Attempt
 from vgen_eval.results.card import ResultCard
-from vgen_eval.results.reading import Run, read_runs
+from vgen_eval.results.reading import Run, read_runs, say_fault
 from vgen_eval.secrets import read_secret
 from vgen_eval.store.run import RunStore
 from vgen_eval.types import Item, Value
@@ -89,13 +87,13 @@ def _line(file: BinaryIO | None, offset: int) -> Mapping[str, Any]:
 
 def open_kept(paths: Iterable[Path], catalog: Catalog) -> tuple[list[Kept], list[str]]:
     """The runs in these directories, and why others cannot be exported, a line each."""
-    runs, faults = read_runs(paths)
+    runs, faults = read_runs(paths, catalog)
     found: dict[str, Kept] = {}
     for run in runs:
         try:
             kept = _open(run, catalog)
-        except VgenEvalError as exc:
-            faults.append(f"{exc.what}; {exc.cure}" if exc.cure else exc.what)
+        except NotRunnable as exc:
+            faults.append(say_fault(exc))
             continue
         other = found.get(kept.card.run)
         if other is None:
@@ -108,26 +106,15 @@ def open_kept(paths: Iterable[Path], catalog: Catalog) -> tuple[list[Kept], list
 
 
 def _open(run: Run, catalog: Catalog) -> Kept:
-    """NotRunnable where the lines are not those that the card was made of."""
-    store = RunStore(run.path)
-    again = f"vgen-eval score {run.path}"
-    job = recall(reopen(run.path, catalog, with_data=False), store)
-    _learn_key(store)
-    if job is None or not store.scores_path(job.score_digest).is_file():
-        raise NotRunnable(
-            f"{run.path}: its scores are of other decoders or metrics than those installed",
-            cure=again,
-        )
-    if store.content_digest(job.score_digest, job.rows()) != run.card.content_digest:
-        raise NotRunnable(
-            f"{run.path}: its card is older than its lines: it went on and has not ended",
-            cure=f"{again}, or the command that began it",
-        )
+    """NotRunnable where the card has no number to export."""
+    job = run.open(catalog)
+    _learn_key(RunStore(run.path))
     try:
         run.card.score()
     except KeyError:
         raise NotRunnable(
-            f"{run.path}: its card has no score of its primary, '{run.card.primary}'", cure=again
+            f"{run.path}: its card has no score of its primary, '{run.card.primary}'",
+            cure=f"vgen-eval score {run.path}",
         ) from None
     return Kept(run, job)
 

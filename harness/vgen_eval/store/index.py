@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from vgen_eval import jsonio
+from vgen_eval.errors import NotRunnable
 from vgen_eval.store.journal import read_lines
 from vgen_eval.store.run import RunStore, find_runs
 
@@ -87,9 +88,12 @@ class ResponseIndex:
     def _rows_of_runs(self) -> Iterable[Row]:
         for path in find_runs(self.results):
             run = self.name_of(path)
-            for offset, line in read_lines(path / "predictions.jsonl"):
-                if line.get("status") == "ok" and line.get("request"):
-                    yield line["request"], run, offset, line["answer"]["sha256"]
+            try:
+                for offset, line in read_lines(path / "predictions.jsonl"):
+                    if line.get("status") == "ok" and line.get("request"):
+                        yield line["request"], run, offset, line["answer"]["sha256"]
+            except NotRunnable as exc:
+                log.warning("its answers are not used again: %s", exc)
 
     def name_of(self, run: Path) -> str:
         """How the index names a run directory: its path below the results folder."""

@@ -27,10 +27,13 @@ from vgen_eval import jsonio
 from vgen_eval.answers import Packed
 from vgen_eval.errors import NotRunnable, RunLocked, StorageError
 from vgen_eval.store.journal import Journal, storage_error
+from vgen_eval.store.record import AGAIN, RUN_SCHEMA, fault_of, gaps_of
 from vgen_eval.store.rows import Rows
 from vgen_eval.types import Item
 
-__all__ = ["RunStore", "find_runs", "runs_below", "write_atomic"]
+__all__ = ["RunStore", "find_runs", "is_folder", "is_run", "runs_below", "write_atomic"]
+
+_MEND = "mend its permissions"
 
 
 def write_atomic(path: Path, data: bytes) -> None:
@@ -66,23 +69,45 @@ class RunStore:
 
     @property
     def record(self) -> dict[str, Any]:
-        """run.json; NotRunnable when the folder holds no run."""
+        """run.json, the fields that it has of the right types; NotRunnable when there is none."""
         try:
             record = jsonio.loads((self.path / "run.json").read_bytes())
         except FileNotFoundError:
             raise NotRunnable(f"{self.path}: no run here (run.json is missing)") from None
         except OSError as exc:
-            raise NotRunnable(f"{self.path}/run.json: cannot be read: {exc.strerror}") from exc
+            raise NotRunnable(
+                f"{self.path}/run.json: cannot be read: {exc.strerror}", cure=_MEND
+            ) from exc
         except ValueError as exc:
-            raise NotRunnable(f"{self.path}/run.json: damaged: {exc}") from exc
-        if not isinstance(record, dict):
-            raise NotRunnable(f"{self.path}/run.json: damaged")
+            raise self._damaged(str(exc)) from exc
+        fault = fault_of(record) if isinstance(record, dict) else "no mapping"
+        if fault is not None:
+            raise self._damaged(fault)
+        found: dict[str, Any] = record
+        return found
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """run.json with everything that a run is read by; NotRunnable where anything is missing."""
+        record = self.record
+        schema = record.get("schema", RUN_SCHEMA)
+        if schema != RUN_SCHEMA:
+            raise NotRunnable(
+                f"{self.path}/run.json: schema {schema}, {RUN_SCHEMA} wanted",
+                cure="score it with the version of vgen-eval that made it",
+            )
+        gap = gaps_of(record)
+        if gap is not None:
+            raise self._damaged(f"'{gap}' is missing")
         return record
+
+    def _damaged(self, reason: str) -> NotRunnable:
+        return NotRunnable(f"{self.path}/run.json: damaged: {reason}", cure=AGAIN)
 
     def has_record(self) -> bool:
         """Whether run.json is there and sound; a damaged one is written anew like a lost one."""
         try:
-            return bool(self.record)
+            return bool(self.record) and gaps_of(self.record) is None
         except NotRunnable:
             return False
 
@@ -110,7 +135,7 @@ class RunStore:
             items = tuple(msgspec.json.decode(line, type=Item) for line in lines)
         except (OSError, msgspec.DecodeError):
             return None
-        return items if [item.id for item in items] == self.record["samples"] else None
+        return items if [item.id for item in items] == self.record.get("samples") else None
 
     # --- one writer -----------------------------------------------------------------------
 
@@ -183,8 +208,11 @@ class RunStore:
         return (rows or self.rows()).lines(self.predictions_path)
 
     def rows(self) -> Rows:
-        """The attempts that run.json asks for."""
+        """The attempts that run.json asks for; NotRunnable where it does not say."""
         record = self.record
+        for field in ("samples", "attempts"):
+            if field not in record:
+                raise self._damaged(f"'{field}' is missing")
         return Rows(record["samples"], record["attempts"])
 
     # --- outputs --------------------------------------------------------------------------
@@ -291,15 +319,48 @@ def _canonical_line(record: Mapping[str, Any]) -> bytes:
     return jsonio.canonical({k: v for k, v in record.items() if k != "volatile"}) + b"\n"
 
 
+def is_run(folder: Path) -> bool:
+    """Whether a run lies there, as far as one may look."""
+    try:
+        return (folder / "run.json").is_file()
+    except OSError:
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a folder lies there, as far as one may look."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
 def find_runs(root: Path) -> Iterator[Path]:
-    """Every run directory below a results folder, in order of name."""
+    """Every run directory below a results folder, as `runs_below` gives them."""
     return runs_below(root / "runs")
 
 
 def runs_below(folder: Path) -> Iterator[Path]:
-    """Every run directory below a folder, itself included, in order of name."""
-    for directory, folders, files in os.walk(folder):
+    """Every run directory below a folder, itself included, in order of name.
+
+    A folder that cannot be listed is among them: runs may lie in it, and whoever reads it says why
+    it is not read.
+    """
+    closed: list[OSError] = []
+    for directory, folders, files in os.walk(folder, onerror=closed.append):
+        yield from _drain(closed, folder)
         folders.sort()
         if "run.json" in files:
             folders.clear()
             yield Path(directory)
+    yield from _drain(closed, folder)
+
+
+def _drain(closed: list[OSError], top: Path) -> Iterator[Path]:
+    """The folders that could not be listed, without those that are not there, or no folders."""
+    while closed:
+        exc = closed.pop(0)
+        path = Path(exc.filename)
+        is_gone = isinstance(exc, FileNotFoundError | NotADirectoryError)
+        if not is_gone and (path != top or is_folder(path)):
+            yield path

@@ -8,6 +8,11 @@ from typing import Any
 import pytest
 import vgen_eval
 from tablekit import find
+from vgen_eval import jsonio
+from vgen_eval.engine.importing import import_predictions
+from vgen_eval.engine.naming import expand_tasks
+from vgen_eval.engine.tasks import open_task
+from vgen_eval.plugins import Catalog
 from vgen_eval.results.reading import Run
 
 COUNTING, SEMANTIC, REFERRING = "samples/counting", "samples/semantic", "samples/referring"
@@ -44,6 +49,23 @@ def variants(tmp_path_factory: pytest.TempPathFactory) -> Path:
             tasks=COUNTING, model="classical", bounds=False, output=str(folder), **way
         )
     return folder
+
+
+@pytest.fixture(scope="session")
+def theirs(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Answers to the counting task that were made elsewhere."""
+    folder = tmp_path_factory.mktemp("theirs")
+    (ref,) = expand_tasks([COUNTING], Catalog.discover(), notices=[])
+    items = open_task(ref, Catalog.discover(), overrides={}, data_root=None).items
+    path = folder / "counts.jsonl"
+    lines = (jsonio.dumps({"id": item.id, "output": "7"}).decode() for item in items)
+    path.write_text("\n".join(lines))
+    import_predictions(
+        task=COUNTING, predictions=path, model_name="theirs", catalog=Catalog.discover(),
+        output=str(folder / "out"),
+    )  # fmt: skip
+    (run,) = find(folder / "out", model="theirs")
+    return run
 
 
 @pytest.fixture

@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 from PIL import Image
 from tablekit import changed, find, scored
+from vgen_eval.cli import main
 from vgen_eval.errors import MissingExtra, NotRunnable, UsageError
 from vgen_eval.plugins import Catalog
 from vgen_eval.results.confusion import Confusion, count_confusion
+from vgen_eval.results.figures import style
 from vgen_eval.results.figures.attempts import draw_attempts, read_attempts
 from vgen_eval.results.figures.chosen import choose
 from vgen_eval.results.figures.confusion import draw_confusion, read_confusion
@@ -70,10 +72,10 @@ def test_efficiency_is_value_against_the_models_time(results: Path) -> None:
     assert point["value"] == card.score().value
     assert point["speed"] == card.volatile["images_per_minute"]
     assert [bound["role"] for bound in record["bounds"]] == ["ceiling", "floor"]
-    check(draw_efficiency, record, "classical", "images a minute", "oracle (ceiling)")
+    check(draw_efficiency, record, "classical", "images a minute (model time)", "oracle (ceiling)")
     turned = read_efficiency(chosen, seconds=True)
     assert turned["points"][0]["speed"] == pytest.approx(60 / point["speed"])
-    check(draw_efficiency, turned, "seconds an image", "mae (objects), lower is better")
+    check(draw_efficiency, turned, "seconds an image (model time)", "mae (objects)")
 
 
 @pytest.mark.parametrize("rate", [None, 0.0, -1.0, "fast", True])
@@ -84,6 +86,48 @@ def test_a_run_without_a_speed_is_left_out(rate: Any, counting: Run) -> None:
     assert "elsewhere: no speed is known of it" in record["notes"]
     with pytest.raises(NotRunnable, match="both a value and a speed"):
         read_efficiency(choose([slow]))
+
+
+def test_answers_made_elsewhere_have_no_speed(
+    theirs: Run, counting: Run, capfd: pytest.CaptureFixture[str]
+) -> None:
+    rates = ("images_per_minute", "calls_per_minute", "model_s", "calling")
+    assert [theirs.card.volatile[name] for name in rates] == [None] * 4
+    assert theirs.card.volatile["calls"] == 13
+    assert main(["show", str(theirs.path)]) == 0
+    assert "a minute" not in capfd.readouterr().out
+    older = changed(theirs, volatile={"images_per_minute": 300000.0})
+    record = read_efficiency(choose([counting, older], anyway=True))
+    assert [point["name"] for point in record["points"]] == ["classical"]
+    told = "theirs: no speed is known of it (its answers were made elsewhere)"
+    assert told in record["notes"]
+    with pytest.raises(NotRunnable, match=r"a value and a speed: theirs: .*made elsewhere"):
+        read_efficiency(choose([older]))
+
+
+def test_ceiling_and_floor_are_labelled_and_look_apart(results: Path, catalog: Catalog) -> None:
+    chosen = choose(runs_of(results, COUNTING))
+    for draw, record in (
+        (draw_tags, read_tags(chosen, ["density"])), (draw_errors, read_errors(chosen, catalog)),
+    ):  # fmt: skip
+        told = texts(draw(record, "svg"))
+        assert "oracle (ceiling)" in told
+        assert "blind (floor)" in told
+    roles = ("model", "ceiling", "floor")
+    for look in (style.colour, style.line, style.marker):
+        assert len({str(look(0, role)) for role in roles}) == 3
+    assert len({style.hatch(role) for role in roles}) == 3
+
+
+def test_a_bar_of_nothing_says_whether_it_is_0(counting: Run) -> None:
+    runs = [scored(counting, 0.0, model="zero"), scored(counting, None, model="none")]
+    record = {**read_tags(choose([counting]), ["density"]), "subsets": ["all"]}
+    record["bars"] = [
+        {"name": run.card.model, "role": "model",
+         "values": [{"value": run.card.score().value, "low": None, "high": None, "n": 13}]}
+        for run in runs
+    ]  # fmt: skip
+    assert {"0", "no value"} <= set(texts(draw_tags(record, "svg")).split("\n"))
 
 
 def test_tags_have_the_cards_numbers(results: Path) -> None:
@@ -116,7 +160,13 @@ def test_errors_count_every_sample_once(results: Path, catalog: Catalog) -> None
     means = {run["name"]: run["mean"] for run in record["runs"]}
     for run in runs_of(results, COUNTING):
         assert means[run.card.model] == pytest.approx(run.card.score().value)
-    check(draw_errors, record, "classical (n 13)", "mae of one sample (objects)", "samples")
+    check(
+        draw_errors,
+        record,
+        "classical, n 13",
+        "oracle (ceiling), n 13",
+        "mae of one sample (objects)",
+    )
 
 
 def test_errors_of_equal_values_have_a_bin_around_them(results: Path, catalog: Catalog) -> None:
@@ -125,6 +175,22 @@ def test_errors_of_equal_values_have_a_bin_around_them(results: Path, catalog: C
     record = read_errors(choose(texted), catalog)
     assert sum(record["runs"][0]["counts"]) == 13
     assert record["edges"][0] < 0 < record["edges"][-1]
+
+
+def test_whole_values_are_binned_by_whole_numbers_and_ticked_so(
+    results: Path, catalog: Catalog
+) -> None:
+    record = read_errors(choose(runs_of(results, COUNTING)), catalog)
+    assert record["whole"]
+    edges = np.array(record["edges"])
+    assert {*(edges % 1)} == {0.5}
+    assert len({*np.diff(edges)}) == 1
+    small = {**record, "edges": [-0.5, 0.5, 1.5], "runs": [
+        {"name": "a", "role": "model", "counts": [1, 1], "n": 2, "mean": 0.5, "median": 0.5},
+    ]}  # fmt: skip
+    ticks = [word for word in texts(draw_errors(small, "svg")).split("\n") if word[:1].isdigit()]
+    assert ticks
+    assert all(word.isdigit() for word in ticks)
 
 
 def test_a_pooled_value_is_no_mean_of_its_samples_and_says_so(
@@ -143,6 +209,17 @@ def test_attempts_rise_to_the_best_of_all(variants: Path) -> None:
         score = runs[0].card.score(selection=f"best_of_{step['p']}")
         assert (step["value"], step["low"]) == (score.value, score.ci95.low)
     check(draw_attempts, record, "attempts p, of which the truth picks the best", "classical")
+
+
+def test_a_caption_names_each_incomplete_run_that_is_drawn_once(variants: Path) -> None:
+    runs = [run for run in find(variants) if run.card.selection["samples"] == 13]
+    runs = [run for run in runs if run.card.prompt == "mid"]
+    runs = [changed(run, complete=False) for run in runs]
+    chosen = choose(runs, leave=("attempts",))
+    (drawn,) = (name for name in chosen.runs if "attempts 3" in name)
+    assert read_attempts(chosen)["caption"].endswith(f"; incomplete: {drawn}")
+    whole = choose([changed(run, complete=True) for run in runs], leave=("attempts",))
+    assert "incomplete" not in read_attempts(whole)["caption"]
 
 
 def test_attempts_of_runs_with_one_are_refused(counting: Run) -> None:
@@ -175,6 +252,18 @@ def test_confusion_shows_the_largest_classes_and_the_others_together(
     check(draw_confusion, record, f"{shown[0]} ({iou:.2f})", "(6 others)", "4 of 10 classes")
 
 
+def test_confusion_tells_no_pixel_from_few(results: Path) -> None:
+    (run,) = find(results, task=SEMANTIC, model="classical")
+    found = Confusion()
+    found.add(("cat", "dog", "owl"), np.array([[997, 0, 3, 0, 0], [0, 5, 5, 0, 0], [0] * 5]))
+    record = read_confusion(choose([run]), found, top=12)
+    told = texts(draw_confusion(record, "svg")).split("\n")
+    assert sorted(word for word in told if word in ("100", "0", "<1", "50")) == [
+        "0", "0", "100", "50", "50", "<1",
+    ]  # fmt: skip
+    assert not any(word.startswith("owl (") for word in told)  # no pixel of it: no row
+
+
 def test_confusion_of_classes_that_differ_from_picture_to_picture_is_by_name() -> None:
     found = Confusion()
     found.add(("cat", "dog"), np.array([[5, 1, 0, 2], [0, 7, 3, 0]]))
@@ -199,13 +288,33 @@ def test_confusion_needs_classes_and_kept_answers(
 
 
 def test_runs_of_several_tasks_are_refused(results: Path) -> None:
-    with pytest.raises(UsageError, match="differ in task") as caught:
+    with pytest.raises(UsageError, match="runs of several tasks: samples/counting, ") as caught:
         choose(find(results, model="classical"))
     assert caught.value.cure is not None
-    assert "--task samples/counting@standard" in caught.value.cure
+    assert "--task samples/counting" in caught.value.cure
     assert len(choose(find(results, model="classical"), task=COUNTING).runs) == 1
     with pytest.raises(UsageError, match="Nearest: samples/counting@standard"):
-        choose(find(results), task="samples/countin")
+        choose(find(results), task="samples/cuonting")
+
+
+@pytest.mark.parametrize("word", ["counting", "samples/coun", "count", "counting@standard"])
+def test_a_part_of_a_tasks_name_that_means_one_will_do(word: str, results: Path) -> None:
+    assert [run.task for run in choose(find(results, model="classical"), task=word).runs.values()]
+
+
+@pytest.mark.parametrize("word", ["samples", "", "counting@other", "@standard"])
+def test_a_part_that_means_several_or_none_is_refused(word: str, results: Path) -> None:
+    with pytest.raises(UsageError, match=r"may be samples/counting, samples/|no run here is of"):
+        choose(find(results, model="classical"), task=word)
+
+
+def test_protocols_and_metrics_are_refused_by_their_names(results: Path, counting: Run) -> None:
+    other = changed(counting, protocol="other")
+    with pytest.raises(UsageError, match=r"several protocols: samples/counting@other, ") as caught:
+        choose([counting, other])
+    assert "--task samples/counting@other" in str(caught.value.cure)
+    with pytest.raises(UsageError, match=r"values of several metrics: .*mae \(objects\)"):
+        choose(find(results, model="classical"), anyway=True)
 
 
 def test_runs_that_differ_in_more_than_the_model_want_anyway(results: Path) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from tablekit import changed, find, head_names, look
 from vgen_eval.errors import UsageError
+from vgen_eval.results.figures.chosen import choose
 from vgen_eval.results.reading import Run
 from vgen_eval.results.tables.build import make_table
 
@@ -144,8 +146,61 @@ def test_a_metric_that_some_tasks_lack_leaves_their_runs_out_with_a_note(results
     runs = find(results, model="classical")
     table = make_table(runs, metrics=["giou"])
     assert head_names(table)[1] == ["samples/referring"]
-    left = sorted(note.text for note in table.notes if "left out" in note.text)
-    assert left == [
-        "samples/counting@standard: reports no giou, left out",
-        "samples/semantic@standard: reports no giou, left out",
+    (left,) = (note.text for note in table.notes if "left out" in note.text)
+    assert left == (
+        "2 tasks have no giou, left out: samples/counting@standard, samples/semantic@standard"
+    )
+    fewer = make_table(
+        [run for run in runs if run.card.task != "samples/semantic"], metrics=["giou"]
+    )
+    assert [note.text for note in fewer.notes] == [
+        "1 task has no giou, left out: samples/counting@standard"
     ]
+
+
+def test_tags_that_tasks_lack_are_one_line(results: Path) -> None:
+    table = make_table(find(results, model="classical"), cols=["tag:density"])
+    assert [note.text for note in table.notes if "left out" in note.text] == [
+        "2 tasks have no tag:density, left out: samples/referring@standard, "
+        "samples/semantic@standard"
+    ]
+
+
+def test_metrics_and_tags_of_several_tasks_are_laid_out_by_task_first(results: Path) -> None:
+    runs = find(results, model="classical")
+    tasks = {run.card.task for run in runs}
+    for rows, cols in ((["model"], ["metric"]), (["model"], ["tag"]), (["metric"], ["model"])):
+        table = make_table(runs, rows=rows, cols=cols)
+        told, heads = (
+            (table.rows_by, table.rows) if cols == ["model"] else (table.cols_by, table.cols)
+        )
+        assert told[0] == "task"
+        came = [head.labels[0] for head in heads]
+        assert set(came) == tasks
+        assert sum(a != b for a, b in pairwise(came)) == len(tasks) - 1  # none in two places
+        assert all(head.apart == () for head in heads)
+
+
+def test_of_one_task_no_axis_and_no_head_says_it_but_the_caption(counting: Run) -> None:
+    table = make_table([counting], cols=["metric"])
+    assert table.cols_by == ("metric",)
+    assert "Task: samples/counting@standard." in table.caption
+    assert not any(line.startswith("Task:") for line in make_table([counting]).caption)
+
+
+def test_predictions_made_elsewhere_are_one_row_by_their_name(theirs: Run) -> None:
+    elsewhere = changed(theirs, task="samples/more", model_info={"options": {"sha256": "9" * 64}})
+    table = make_table([theirs, elsewhere])
+    assert head_names(table) == (["theirs"], [COUNTING, "samples/more"])
+    assert list(choose([theirs]).runs) == ["theirs"]
+
+
+def test_two_sets_of_one_name_and_task_are_told_apart_by_their_digests(theirs: Run) -> None:
+    again = changed(theirs, model_info={"options": {"sha256": "9" * 64}})
+    more = changed(theirs, task="samples/more", model_info={"options": {"sha256": "8" * 64}})
+    told = f"theirs, model.predictions {theirs.card.model_info['options']['sha256'][:12]}"
+    rows, _ = head_names(make_table([theirs, again]))
+    assert rows == [told, "theirs, model.predictions 999999999999"]
+    rows, _ = head_names(make_table([theirs, again, more]))
+    assert len(rows) == 3  # of the other task nobody knows which of the two it is
+    assert told in rows

@@ -49,6 +49,20 @@ def test_csv_floats_read_back_and_nothing_is_lost(results: Path) -> None:
         assert not {"nan", "inf", "-inf"} & set(line.values())
 
 
+def test_csv_texts_are_no_formulas_and_negative_numbers_stay(counting: Run) -> None:
+    table = make_table(
+        [
+            scored(counting, -1.5, low=-2.0, high=-1.0, model="=1+1"),
+            scored(counting, None, reason="-\x1b[31m\nb\u202e", model="@b"),
+        ]
+    )
+    first, second = csv.DictReader(io.StringIO(render_csv(table)))
+    assert (first["model"], first["row"]) == ("'=1+1", "'=1+1")
+    assert (first["value"], first["low"], first["high"]) == ("-1.5", "-2.0", "-1.0")
+    assert second["model"] == "'@b"
+    assert second["reason"] == r"'-\u001b[31m\u000ab\u202e"
+
+
 def test_csv_says_best_complete_and_why_not(counting: Run) -> None:
     lines = {
         line["model"]: line
@@ -144,6 +158,48 @@ def test_intervals_can_be_left_out(counting: Run) -> None:
     ):
         assert "2.00" in text
         assert "1.50" not in text
+        assert "brackets" not in text
+    assert "In brackets 95 % intervals" in render_markdown(table)
+    assert r"In brackets 95 \% intervals" in render_latex(table)
+
+
+def test_a_table_without_any_interval_speaks_of_no_brackets(counting: Run) -> None:
+    table = make_table([scored(counting, 1.0)])
+    assert "brackets" not in render_markdown(table)
+    assert "No value has a 95 % interval" in render_markdown(table)
+    assert "interval" not in render_markdown(table, intervals=False)
+
+
+def test_a_metric_has_as_many_decimals_in_every_column(counting: Run) -> None:
+    table = make_table([counting], cols=["tag:density"])
+    (line,) = (x for x in table_lines(table, columns=200) if x.startswith("classical"))
+    shown = re.findall(r"\d+\.\d+", line)
+    assert len(shown) == 5 + 2  # with the interval of all
+    assert {len(number.partition(".")[2]) for number in shown} == {2}
+
+
+def test_a_metric_is_said_once_in_its_head_and_its_task_once_above(results: Path) -> None:
+    table = make_table(find(results, model="classical"), cols=["metric"])
+    lines = table_lines(table, columns=80)
+    assert max(map(len, lines)) <= 80
+    heads = [line for line in lines if line.startswith("model ")]
+    assert all(len(re.findall(r"\bmae\b", line)) <= 1 for line in heads)
+    above = [lines[lines.index(head) - 1] for head in heads[:1]]
+    assert above == ["samples/counting"]
+    assert "<br>mae, objects ↓<br>" in render_markdown(table)
+    latex = render_latex(table)
+    assert r"\multicolumn{4}{c}{samples/counting}" in latex
+    assert r"\cmidrule(lr){2-5}" in latex
+    assert latex.count("samples/counting") == 1
+
+
+def test_metrics_as_rows_stand_below_their_task(results: Path) -> None:
+    table = make_table(find(results, model="classical"), rows=["metric"], cols=["model"])
+    lines = table_lines(table, columns=80)
+    assert max(map(len, lines)) <= 80
+    at = lines.index("samples/counting")
+    assert lines[0].split() == ["task", "/", "metric", "classical"]
+    assert lines[at + 1].startswith("  mae, objects ↓, n 13 ")
 
 
 def test_a_table_without_one_measure_says_it_in_its_cells(results: Path, counting: Run) -> None:

@@ -47,6 +47,19 @@ def test_a_files_name_says_its_format(
     assert capfd.readouterr().out == ""
 
 
+@pytest.mark.parametrize(
+    ("word", "start"), [("text", "model  "), ("md", "| model"), ("Markdown", "| model"),
+                        ("TEX", "% needs"), ("csv", "row,")],
+)  # fmt: skip
+def test_a_format_has_other_words_and_wins_over_the_files_name(
+    word: str, start: str, results: Path, tmp_path: Path, capfd: Output
+) -> None:
+    assert main(["table", str(results), "--format", word]) == 0
+    assert capfd.readouterr().out.startswith(start)
+    assert main(["table", str(results), "--format", word, "-o", str(tmp_path / "t.dat")]) == 0
+    assert (tmp_path / "t.dat").read_text().startswith(start)
+
+
 def test_axes_are_lists(results: Path, capfd: Output) -> None:
     words = ["table", str(results), "--rows", "model,prompt", "--cols", "task, metric", "--json"]
     assert main(words) == 0
@@ -111,6 +124,13 @@ def test_a_named_run_that_cannot_be_read_ends_with_3(
         (["plot", "tags", "-o", "x.pdf"], "no format '.pdf'"),
         (["plot", "pie", "-o", "x.png"], "pie"),
         (["table", "--format", "html"], "html"),
+        (["table", "--format", "markdow"], "Nearest: markdown"),
+        (["table", "-o", "x.pdf"], "x.pdf: no format '.pdf'"),
+        (["table", "-o", "t.json"], "t.json: no format '.json'"),
+        (["table", "-o", "t"], "t: no format ''"),
+        (["table", "--cols"], "vgen-eval table --help shows its options"),
+        (["runs", "list", "--output"], "vgen-eval runs list --help shows its options"),
+        (["--model"], "vgen-eval run --help shows its options"),
     ],
 )
 def test_slips_end_with_2(
@@ -147,3 +167,40 @@ def test_confusion_is_of_one_run(results: Path, capfd: Output) -> None:
     words = ["plot", "confusion", str(results), "--task", "samples/semantic", "--json"]
     assert main(words) == 2
     assert "a confusion matrix is of one run, 3 are meant" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("word", ["counting", "samples/coun", "counting@standard"])
+def test_a_part_of_a_tasks_name_means_the_same_to_table_and_plot(
+    word: str, results: Path, capfd: Output
+) -> None:
+    classical = str(results / "runs" / "classical")
+    assert main(["table", classical, "--task", word, "--json"]) == 0
+    (col,) = json.loads(capfd.readouterr().out)["cols"]
+    assert col["labels"] == ["samples/counting"]
+    assert main(["plot", "tags", classical, "--task", word, "--json"]) == 0
+    assert "samples/counting@standard" in json.loads(capfd.readouterr().out)["caption"]
+
+
+@pytest.mark.parametrize("word", ["samples", "counting@other", "nothing"])
+def test_a_part_that_means_several_or_none_is_refused_by_both_alike(
+    word: str, results: Path, capfd: Output
+) -> None:
+    told = []
+    for verb in (["table"], ["plot", "tags"]):
+        assert main([*verb, str(results), "--task", word, "--json"]) == 2
+        told.append(capfd.readouterr().err)
+    assert told[0] == told[1]
+    assert "may be samples/counting, samples/" in told[0] or "no run here is of" in told[0]
+
+
+@pytest.mark.parametrize(
+    ("rows", "cols", "told"),
+    [("", "", "rows"), ("model", "", "columns"), (" , ", "task", "rows")],
+)
+def test_an_axis_of_nothing_is_refused(
+    rows: str, cols: str, told: str, results: Path, capfd: Output
+) -> None:
+    assert main(["table", str(results), "--rows", rows, "--cols", cols]) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert f"a table without anything to lay out in {told}" in err

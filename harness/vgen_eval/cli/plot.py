@@ -17,18 +17,20 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 KINDS = ("efficiency", "tags", "errors", "attempts", "confusion")
+OF_SAMPLES = ("errors", "confusion")
+"""Those that read more of a run than its card."""
 SUFFIXES = (".png", ".svg")
 
 
 @click.command("plot")
 @click.argument("kind", type=click.Choice(KINDS), metavar="KIND")
 @click.argument("runs", nargs=-1, metavar="[RUN|FOLDER]...", shell_complete=complete_runs)
-@click.option("-o", "file", metavar="FILE", help="Picture to write: .png or .svg.")
+@click.option("-o", "--to", "file", metavar="FILE", help="Picture to write: .png or .svg.")
 @click.option(
     "--task",
     metavar="NAME[@PROTOCOL]",
     shell_complete=complete_tasks,
-    help="Runs of that task alone.",
+    help="Runs of that task alone; a part of its name will do.",
 )
 @click.option("--metric", metavar="NAME", help="Value to show (the primary).")
 @click.option("--tag", "tags", multiple=True, metavar="NAME", help="tags: the tags to show.")
@@ -52,7 +54,7 @@ def command(
     """Draw runs of one task, one column of a paper wide.
 
     \b
-      efficiency   the value against images a minute
+      efficiency   the value against images a minute (model time)
       tags         the value by the tags of samples, with intervals
       errors       how the value of single samples is spread
       attempts     the best of p attempts, picked by the truth
@@ -60,11 +62,13 @@ def command(
     """
     from vgen_eval.cli import terminal
     from vgen_eval.cli.reading import open_runs
+    from vgen_eval.plugins import Catalog
     from vgen_eval.results.figures.chosen import choose
 
     terminal.guard_stdout()
     form = _check(file, as_json=as_json)
-    found, code = open_runs(runs, Path(output))
+    catalog = Catalog.discover() if kind in OF_SAMPLES else None
+    found, code = open_runs(runs, Path(output), catalog=catalog)
     leave = ("attempts",) if kind == "attempts" else ()
     chosen = choose(found, metric=metric, task=task, anyway=anyway, leave=leave)
     read, draw = _kind(kind, tags=tags, seconds=seconds, top=top, data_root=data_root)

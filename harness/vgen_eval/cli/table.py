@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from vgen_eval.cli.completing import complete_axes, complete_runs
+from vgen_eval.cli.completing import complete_axes, complete_runs, complete_tasks
 
 if TYPE_CHECKING:
     from vgen_eval.results.tables.record import Table
@@ -16,7 +16,22 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 FORMATS = ("terminal", "markdown", "latex", "csv")
+ALSO = {"md": "markdown", "tex": "latex", "text": "terminal", "txt": "terminal"}
 SUFFIXES = {".md": "markdown", ".tex": "latex", ".csv": "csv", ".txt": "terminal"}
+
+
+class Format(click.Choice[str]):
+    """One of FORMATS, in either case, or another word for it."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The format that the word means."""
+        word = ALSO.get(str(value).lower(), str(value).lower())
+        if word not in FORMATS:
+            from vgen_eval.errors import nearest
+
+            near = nearest(word, (*FORMATS, *ALSO))
+            self.fail(f"'{value}' is none of {', '.join(FORMATS)}.{near}", param, ctx)
+        return word
 
 
 @click.command("table")
@@ -43,28 +58,41 @@ SUFFIXES = {".md": "markdown", ".tex": "latex", ".csv": "csv", ".txt": "terminal
     help="Value to show, several times for several (each run's primary).",
 )
 @click.option(
+    "--task",
+    metavar="NAME[@PROTOCOL]",
+    shell_complete=complete_tasks,
+    help="Runs of that task alone; a part of its name will do.",
+)
+@click.option(
     "--format",
     "form",
-    type=click.Choice(FORMATS),
+    type=Format(FORMATS),
     metavar="FORMAT",
-    help="terminal, markdown, latex or csv (as FILE is called, else terminal).",
+    help="terminal, markdown, latex or csv (as FILE ends, else terminal).",
 )
 @click.option("--no-intervals", is_flag=True, help="Leave the 95 % intervals out; csv has them.")
-@click.option("-o", "file", metavar="FILE", help="Write it there instead of to stdout.")
+@click.option(
+    "-o",
+    "--to",
+    "file",
+    metavar="FILE",
+    help="Write it there instead of to stdout: .md, .tex, .csv or .txt.",
+)
 @click.option("--output", default="results", metavar="DIR", help="Results folder (results).")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def command(
-    runs: Sequence[str], rows: str, cols: str, metrics: Sequence[str], form: str | None,
-    no_intervals: bool, file: str | None, output: str, as_json: bool,
+    runs: Sequence[str], rows: str, cols: str, metrics: Sequence[str], task: str | None,
+    form: str | None, no_intervals: bool, file: str | None, output: str, as_json: bool,
 ) -> int:  # fmt: skip
     """Show what runs came to side by side; without RUN, all of the results folder.
 
     Runs that differ in protocol, samples, prompt, answer form or data never share a column: it is
-    set apart, headed by what differs. So is the row of a model whose runs differ in a setting.
+    set apart, headed by what differs. So is the row of a model whose runs differ in a setting;
+    predictions made elsewhere are one row by their name.
 
     \b
       vgen-eval table                                   models by tasks
-      vgen-eval table results/ --cols metric            all metrics of each task
+      vgen-eval table --rows metric --cols model        all metrics of each task
       vgen-eval table RUN RUN --cols tag:place          by the tags of samples
       vgen-eval table -o table.tex                      for a paper, with booktabs
     """
@@ -72,11 +100,12 @@ def command(
     from vgen_eval.cli.reading import open_runs
     from vgen_eval.results.tables.bounds import with_bounds
     from vgen_eval.results.tables.build import make_table
+    from vgen_eval.results.tables.one_task import of_task
 
     terminal.guard_stdout()
-    form = form or SUFFIXES.get(Path(file or "").suffix.lower(), "terminal")
+    form = form or _format_of(file)
     found, code = open_runs(runs, Path(output))
-    found = with_bounds(found)
+    found = with_bounds(of_task(found, task))
     table = make_table(found, rows=_split(rows), cols=_split(cols), metrics=metrics)
     text = _render(table, form, intervals=not no_intervals, to_file=file is not None)
     if file is not None:
@@ -89,6 +118,21 @@ def command(
     elif file is None:
         terminal.say(*text.rstrip("\n").split("\n"))
     return code
+
+
+def _format_of(file: str | None) -> str:
+    """As the file ends; UsageError where that is no format."""
+    from vgen_eval.errors import UsageError
+
+    if file is None or Path(file).is_dir():  # a folder is refused where it would be written
+        return "terminal"
+    suffix = Path(file).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise UsageError(
+            f"{file}: no format '{suffix}'",
+            cure=f"-o FILE{', '.join(SUFFIXES)}, or --format {'|'.join(FORMATS)}",
+        )
+    return SUFFIXES[suffix]
 
 
 def _split(words: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from vgen_eval.cli import terminal
@@ -23,18 +23,23 @@ def table_lines(table: Table, *, intervals: bool = True, columns: int) -> list[s
     from vgen_eval.results.tables import spelling
 
     texts = _texts(table, intervals=intervals)
-    names = [", ".join(spelling.head_lines(head)) for head in table.rows]
-    corner = " / ".join(table.rows_by)
+    rows = _rows(table)
     lines: list[str] = []
-    first = max(map(_width, (*names, corner)))
-    widths = [
-        max(map(_width, (*spelling.head_lines(head), *(row[at] for row in texts))))
-        for at, head in enumerate(table.cols)
-    ]
-    for block in _blocks(widths, columns - first):
-        lines += [*([""] if lines else []), *_block(table, texts, names, corner, block)]
+    first = max(_width(name) for name, _ in rows)
+    for title, group in spelling.groups(table.cols, table.cols_by):
+        grouped = title is not None
+        heads = {
+            at: spelling.head_lines(table.cols[at], table.cols_by, grouped=grouped) for at in group
+        }
+        widths = {
+            at: max(map(_width, (*lines_of, *(row[at] for row in texts))))
+            for at, lines_of in heads.items()
+        }
+        for block in _blocks(widths, columns - first):
+            lines += [*([""] if lines else []), *([title] if title is not None else [])]
+            lines += _block(texts, rows, [heads[at] for at in block], block)
     lines.append("")
-    for text in table.caption:
+    for text in spelling.caption(table, intervals=intervals):
         lines += _wrap(text, columns)
     for note in table.notes:
         lines += _wrap(f"{_mark(note.mark)} {note.text}" if note.mark else note.text, columns)
@@ -45,11 +50,33 @@ def _width(text: str) -> int:
     return terminal.columns_of(text)
 
 
-def _blocks(widths: Sequence[int], room: int) -> list[list[int]]:
+def _rows(table: Table) -> list[tuple[str, int | None]]:
+    """What stands before each line below the heads, and the number of its row.
+
+    None for a line without one: the words of the axis first, a task above its rows, a gap.
+    """
+    from vgen_eval.results.tables import spelling
+
+    titles = {group[0]: title for title, group in spelling.groups(table.rows, table.rows_by)}
+    grouped = titles.get(0) is not None
+    rows: list[tuple[str, int | None]] = [(" / ".join(table.rows_by), None)]
+    for number, section in enumerate(spelling.sections(table)):
+        if number:
+            rows.append(("", None))
+        for at in section:
+            title = titles.get(at)
+            if title is not None:
+                rows.append((title, None))
+            name = ", ".join(spelling.head_lines(table.rows[at], table.rows_by, grouped=grouped))
+            rows.append((f"  {name}" if grouped else name, at))
+    return rows
+
+
+def _blocks(widths: Mapping[int, int], room: int) -> list[list[int]]:
     """Numbers of the columns that stand side by side; at least one, however wide."""
     blocks: list[list[int]] = [[]]
     used = 0
-    for at, width in enumerate(widths):
+    for at, width in widths.items():
         if blocks[-1] and used + GAP + width > room:
             blocks.append([])
             used = 0
@@ -59,24 +86,17 @@ def _blocks(widths: Sequence[int], room: int) -> list[list[int]]:
 
 
 def _block(
-    table: Table, texts: Sequence[Sequence[str]], names: Sequence[str], corner: str,
-    block: Sequence[int],
+    texts: Sequence[Sequence[str]], rows: Sequence[tuple[str, int | None]],
+    heads: Sequence[Sequence[str]], block: Sequence[int],
 ) -> list[str]:  # fmt: skip
-    from vgen_eval.results.tables import spelling
-
-    heads = [spelling.head_lines(table.cols[at]) for at in block]
-    rows = [
+    (corner, _), *below = rows
+    lines = [
         [corner if line == 0 else "", *(h[line] if line < len(h) else "" for h in heads)]
         for line in range(max(map(len, heads)))
     ]
-    breaks = []
-    for section in spelling.sections(table):
-        breaks.append(len(rows))
-        rows += [[names[at], *(texts[at][place] for place in block)] for at in section]
-    lines = terminal.layout(rows)
-    for at in reversed(breaks[1:]):
-        lines.insert(at, "")
-    return lines
+    for name, at in below:
+        lines.append([name, *("" if at is None else texts[at][place] for place in block)])
+    return terminal.layout(lines)
 
 
 def _texts(table: Table, *, intervals: bool) -> list[list[str]]:

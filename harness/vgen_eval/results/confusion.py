@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vgen_eval.engine.calibration import recall
 from vgen_eval.engine.keeping import Keeper
 from vgen_eval.engine.lost import Lost
 from vgen_eval.engine.plan import Job
 from vgen_eval.engine.request import prepare
-from vgen_eval.engine.rescore import reopen
-from vgen_eval.errors import BrokenPlugin, NotRunnable, UsageError, VgenEvalError
+from vgen_eval.errors import BrokenPlugin, UsageError, VgenEvalError
+from vgen_eval.results.lines import open_lines
 from vgen_eval.results.reading import Run
 from vgen_eval.store.run import RunStore
 from vgen_eval.types import Item
@@ -77,7 +76,7 @@ def count_confusion(run: Run, catalog: Catalog, *, data_root: str | None = None)
     or its scores are of other components.
     """
     store = RunStore(run.path)
-    job, metric = _reopen(run, store, catalog, data_root)
+    job, metric = _reopen(run, catalog, data_root)
     lines = list(store.predictions(job.rows()))
     _check_kept(store, lines)
     scored = {
@@ -107,14 +106,9 @@ def count_confusion(run: Run, catalog: Catalog, *, data_root: str | None = None)
     return found
 
 
-def _reopen(run: Run, store: RunStore, catalog: Catalog, data_root: str | None) -> tuple[Job, Any]:
+def _reopen(run: Run, catalog: Catalog, data_root: str | None) -> tuple[Job, Any]:
     """The run's job, and its metric of classes."""
-    job = recall(reopen(run.path, catalog, data_root=data_root), store)
-    if job is None or not store.scores_path(job.score_digest).exists():
-        raise NotRunnable(
-            f"{run.path}: its scores are of other decoders or metrics than those installed",
-            cure=f"vgen-eval score {run.path}",
-        )
+    job = open_lines(run.path, run.card, catalog, data_root=data_root, with_data=True)
     metric = _metric(job)
     if metric is None:
         raise UsageError(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from vgen_eval.errors import UsageError
+from vgen_eval.errors import NotRunnable, UsageError
 from vgen_eval.results.figures import style
-from vgen_eval.results.figures.chosen import Chosen, axis_label
+from vgen_eval.results.figures.chosen import Chosen, axis_label, label_of
 
 __all__ = ["draw_attempts", "read_attempts"]
 
@@ -18,9 +18,10 @@ BEST = "best_of_"
 def read_attempts(chosen: Chosen) -> dict[str, Any]:
     """Of each run its value at every p, and the mean over attempts.
 
-    UsageError where no run has several attempts.
+    UsageError where no run has several attempts, NotRunnable where all are too large to draw.
     """
     curves, notes = [], []
+    large: list[str] = []
     for name, run in chosen.runs.items():
         metric = chosen.scores[name].metric
         steps = [
@@ -33,16 +34,24 @@ def read_attempts(chosen: Chosen) -> dict[str, Any]:
         if not steps:
             notes.append(f"{name}: one attempt a sample, left out")
             continue
+        mean = chosen.scores[name].value
+        if not all(map(style.is_drawable, [*steps, {"value": mean}])):
+            notes.append(f"{name}: too large to draw, left out")
+            large.append(name)
+            continue
         curves.append(
-            {"name": name, "role": chosen.role(name), "mean": chosen.scores[name].value,
+            {"name": name, "role": chosen.role(name), "mean": mean,
              "steps": sorted(steps, key=lambda step: step["p"] or 0)}
         )  # fmt: skip
+    if not curves and large:
+        raise NotRunnable("; ".join(notes), cure="--metric NAME")
     if not curves:
         raise UsageError(
             "no run here has several attempts at a sample", cure="vgen-eval run ... --attempts 4"
         )
-    record = chosen.head("attempts")
+    record = chosen.head("attempts", [str(curve["name"]) for curve in curves])
     record["notes"] += notes
+    record["caption"] = style.tell_too_large(record["caption"], large)
     return {**record, "curves": curves}
 
 
@@ -50,11 +59,13 @@ def draw_attempts(record: Record, form: str) -> bytes:
     """The figure as PNG or SVG."""
     with style.drawing(2.4) as (figure, axes):
         for at, curve in enumerate(record["curves"]):
-            steps, tint = curve["steps"], style.colour(at)
+            role, steps = curve["role"], curve["steps"]
+            tint = style.colour(at, role)
             across = [step["p"] for step in steps]
             axes.plot(
-                across, [step["value"] for step in steps], color=tint, marker=style.marker(at),
-                linestyle=style.line(at), label=curve["name"],
+                across, [step["value"] for step in steps], color=tint,
+                marker=style.marker(at, role), linestyle=style.line(at, role),
+                label=label_of(curve),
             )  # fmt: skip
             if all(step["low"] is not None for step in steps):
                 axes.fill_between(
@@ -67,9 +78,9 @@ def draw_attempts(record: Record, form: str) -> bytes:
             sorted({step["p"] for curve in record["curves"] for step in curve["steps"]})
         )
         axes.set_xlabel("attempts p, of which the truth picks the best")
-        axes.set_ylabel(axis_label(record))
+        axes.set_ylabel(axis_label(record, comma="\n"))
         bands = any(step["low"] is not None for c in record["curves"] for step in c["steps"])
-        told = "bands: 95 % intervals; " if bands else ""
+        told = "bands: 95\N{NO-BREAK SPACE}% intervals; " if bands else ""
         told += "dotted: the mean over attempts, which ranks"
         style.finish(figure, axes, f"{record['caption']}; {told}")
         return style.save(figure, form)

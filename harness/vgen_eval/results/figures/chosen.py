@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from vgen_eval.errors import UsageError, nearest
+from vgen_eval.errors import UsageError
 from vgen_eval.results.card import Score
 from vgen_eval.results.reading import Run
+from vgen_eval.results.tables.alike import keep_newest
 from vgen_eval.results.tables.apart import name_apart, varying
 from vgen_eval.results.tables.axes import ROLES, Dimension, is_of_model, role_of
-from vgen_eval.results.tables.entries import Entry, keep_newest, read_entries
+from vgen_eval.results.tables.entries import Entry, read_entries
+from vgen_eval.results.tables.one_task import listed, of_task
 from vgen_eval.wording import part_of, plural
 
-__all__ = ["Chosen", "axis_label", "choose"]
-
-MOST_FIELDS = 6
+__all__ = ["Chosen", "axis_label", "choose", "label_of"]
 
 
 class Chosen(msgspec.Struct, frozen=True):
@@ -37,15 +37,17 @@ class Chosen(msgspec.Struct, frozen=True):
         """The role of that run's model."""
         return role_of(self.runs[name].card)
 
-    def head(self, kind: str) -> dict[str, Any]:
-        """What every record of a figure says first."""
+    def head(self, kind: str, drawn: Iterable[str] | None = None) -> dict[str, Any]:
+        """What every record of a figure says first; `drawn`: the runs in it, all where None."""
         score = self.first
+        names = self.runs if drawn is None else drawn
+        part = [name for name in names if not self.runs[name].card.complete]
         return {
             "kind": kind,
             "metric": score.metric,
             "unit": score.unit,
             "higher_is_better": score.higher_is_better,
-            "caption": self.caption,
+            "caption": self.caption + (f"; incomplete: {'; '.join(part)}" if part else ""),
             "notes": list(self.notes),
         }
 
@@ -54,12 +56,13 @@ def choose(
     runs: Sequence[Run], *, metric: str | None = None, task: str | None = None,
     anyway: bool = False, leave: Sequence[str] = (),
 ) -> Chosen:  # fmt: skip
-    """Those of `task` (NAME or NAME@PROTOCOL; all where None), if they belong in one figure.
+    """Those of `task` (NAME or NAME@PROTOCOL, or a part that means one; all where None).
 
-    UsageError where they differ in more than the model, unless `anyway`; fields in `leave` may
-    differ. Of runs that differ in versions alone the newest is taken.
+    UsageError where they do not belong in one figure: where they differ in more than the model,
+    unless `anyway`, and in what is measured always. Fields in `leave` may differ. Of runs that
+    differ in versions alone the newest is taken.
     """
-    runs = _of_task(runs, task)
+    runs = of_task(runs, task)
     entries, left_out = read_entries(runs, (Dimension("model"),), (metric,) if metric else ())
     entries, alike = keep_newest(entries)
     entries.sort(key=lambda entry: ROLES.index(role_of(entry.run.card)))
@@ -67,15 +70,12 @@ def choose(
     facts = [entry.facts for entry in entries]
     differ = [f for f in varying(facts, fields) if not is_of_model(f) and not _is_below(f, leave)]
     if differ and not anyway:
-        more = f" and {len(differ) - MOST_FIELDS} more" if len(differ) > MOST_FIELDS else ""
-        raise UsageError(
-            f"{plural(len(entries), 'run')} that differ in {', '.join(differ[:MOST_FIELDS])}{more}",
-            cure=_cure(runs),
-        )
+        raise _refusal(entries, differ)
+    _check_measures(entries)
     names = _names(entries, fields)
     told = [*left_out, *alike]
     if differ:
-        told.append(f"the runs differ in {', '.join(differ[:MOST_FIELDS])}")
+        told.append(f"the runs differ in {listed(differ)}")
     return Chosen(
         {name: entry.run for name, entry in zip(names, entries, strict=True)},
         {name: entry.score for name, entry in zip(names, entries, strict=True)},
@@ -84,24 +84,31 @@ def choose(
     )
 
 
-def _of_task(runs: Sequence[Run], task: str | None) -> list[Run]:
-    if task is None:
-        return list(runs)
-    found = [run for run in runs if task in (run.task, run.card.task)]
-    if not found:
-        known = sorted({run.task for run in runs})
+def _refusal(entries: Sequence[Entry], differ: Sequence[str]) -> UsageError:
+    """Why these are not drawn together: first of all for being of several tasks."""
+    tasks = sorted({entry.run.card.task for entry in entries})
+    protocols = sorted({entry.run.task for entry in entries})
+    for kind, found in (("tasks", tasks), ("protocols", protocols)):
+        if len(found) > 1:
+            return UsageError(
+                f"these are runs of several {kind}: {listed(found)}",
+                cure=f"--task NAME draws those of one: --task {found[0]}",
+            )
+    return UsageError(
+        f"{plural(len(entries), 'run')} that differ in {listed(differ)}",
+        cure="name runs that go together, or --anyway",
+    )
+
+
+def _check_measures(entries: Sequence[Entry]) -> None:
+    """UsageError for numbers of several metrics or units: one axis has room for one."""
+    units = {(entry.score.metric, entry.score.unit): None for entry in entries if entry.known}
+    if len(units) > 1:
+        named = [f"{metric} ({unit})" if unit else metric for metric, unit in units]
         raise UsageError(
-            f"no run here is of '{task}'.{nearest(task, known)}",
-            cure=f"there are: {', '.join(known[:8])}",
+            f"these are values of several metrics: {listed(named)}",
+            cure="--task NAME, or --metric NAME of one that all have",
         )
-    return found
-
-
-def _cure(runs: Sequence[Run]) -> str:
-    tasks = sorted({run.task for run in runs})
-    if len(tasks) > 1:
-        return f"--task {tasks[0]}, or another of their {len(tasks)} tasks"
-    return "name runs that go together, or --anyway"
 
 
 def _is_below(field: str, names: Sequence[str]) -> bool:
@@ -128,13 +135,17 @@ def _caption(entries: Sequence[Entry]) -> str:
     samples = card.selection.get("samples", score.n)
     part = part_of(samples, card.selection.get("of", samples), "sample")
     prompt = f"prompt {card.prompt}" if card.prompt else "no prompt"
-    told = f"{entries[0].run.task}, {prompt}, {card.answer} answers, {part}"
-    incomplete = [entry.run.card.model for entry in entries if not entry.run.card.complete]
-    return told + (f"; incomplete: {', '.join(incomplete)}" if incomplete else "")
+    return f"{entries[0].run.task}, {prompt}, {card.answer} answers, {part}"
 
 
-def axis_label(record: Mapping[str, Any], more: str = "") -> str:
-    """ "mae (objects), lower is better"."""
+def label_of(drawn: Mapping[str, Any]) -> str:
+    """A run's name in a figure, and the role of its model where that is a particular one."""
+    role = drawn["role"]
+    return drawn["name"] if role == "model" else f"{drawn['name']} ({role})"
+
+
+def axis_label(record: Mapping[str, Any], more: str = "", *, comma: str = ", ") -> str:
+    """ "mae (objects), lower is better"; `comma`: a line feed where an axis is short."""
     unit = f" ({record['unit']})" if record["unit"] else ""
     better = "higher" if record["higher_is_better"] else "lower"
-    return f"{record['metric']}{more}{unit}, {better} is better"
+    return f"{record['metric']}{more}{unit}{comma}{better} is better"

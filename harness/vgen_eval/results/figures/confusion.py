@@ -11,6 +11,7 @@ from vgen_eval.errors import NotRunnable
 from vgen_eval.results.confusion import BESIDE, Confusion
 from vgen_eval.results.figures import style
 from vgen_eval.results.figures.chosen import Chosen
+from vgen_eval.wording import plural
 
 __all__ = ["draw_confusion", "read_confusion"]
 
@@ -55,7 +56,7 @@ def _shares(record: Record) -> tuple[list[str], list[str], Any]:
     parts = [table[:, shown]]
     columns = [record["classes"][at] for at in shown]
     for name, part in (
-        (f"({len(others)} others)", table[:, others].sum(axis=1)),
+        (f"({plural(len(others), 'other')})", table[:, others].sum(axis=1)),
         (UNKNOWN, table[:, -BESIDE]),
         (OPEN, table[:, -1]),
     ):
@@ -72,6 +73,11 @@ def _text(iou: float | None) -> str:
     return "-" if iou is None else f"{iou:.2f}"
 
 
+def _percent(share: float) -> str:
+    """0 for no pixel at all, and for no other share."""
+    return "<1" if 0 < share < 0.005 else f"{100 * share:.0f}"
+
+
 def draw_confusion(record: Record, form: str) -> bytes:
     """The figure as PNG or SVG."""
     rows, columns, shares = _shares(record)
@@ -83,15 +89,14 @@ def draw_confusion(record: Record, form: str) -> bytes:
         axes.tick_params(length=0)
         if len(columns) <= MOST_NUMBERS + BESIDE + 1:
             for (row, column), share in np.ndenumerate(shares):
-                if share >= 0.005:
-                    axes.text(
-                        column, row, f"{100 * share:.0f}", ha="center", va="center", fontsize=5.5,
-                        color="white" if share > 0.5 else "black",
-                    )  # fmt: skip
+                axes.text(
+                    column, row, _percent(share), ha="center", va="center", fontsize=5.5,
+                    color="white" if share > 0.5 else "black" if share else style.GREY,
+                )  # fmt: skip
         axes.set_ylabel("class in the truth (its IoU)")
         axes.set_xlabel("class in the answers, % of the truth's pixels")
-        hidden = len(record["classes"]) - len(rows)
-        more = f"; {len(rows)} of {len(record['classes'])} classes" if hidden else ""
+        every = len(record["classes"])
+        more = f"; {len(rows)} of {plural(every, 'class', 'classes')}" if every > len(rows) else ""
         caption = f"{record['name']}, {record['caption']}; mean IoU {record['mean_iou']:.3f}{more}"
         style.finish(figure, axes, caption, legend=False)
         return style.save(figure, form)

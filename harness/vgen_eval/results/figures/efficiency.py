@@ -5,41 +5,51 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from vgen_eval.engine.models import IMPORTED
 from vgen_eval.errors import NotRunnable
+from vgen_eval.results.card import ResultCard
 from vgen_eval.results.figures import style
-from vgen_eval.results.figures.chosen import Chosen, axis_label
+from vgen_eval.results.figures.chosen import Chosen, axis_label, label_of
 from vgen_eval.results.volatile import read_volatile
 
 __all__ = ["draw_efficiency", "read_efficiency"]
 
 Record = Mapping[str, Any]
+MOST_TOLD = 3
 
 
 def read_efficiency(chosen: Chosen, *, seconds: bool = False) -> dict[str, Any]:
-    """Value, interval and speed of each run, by the model's own time; NotRunnable without any.
+    """Value, interval and speed of each run, by its model time; NotRunnable without any.
 
-    Images a minute, or seconds an image. Runs whose answers were made elsewhere have no speed.
+    Images a minute, or seconds an image: loading, decoding and scoring take no part. Runs whose
+    answers were made elsewhere have no speed.
     """
     points, lines, notes = [], [], []
+    large: list[str] = []
     for name, run in chosen.runs.items():
         score = chosen.scores[name]
         if score.value is None:
             notes.append(f"{name}: no value ({score.reason})")
             continue
+        span = {"value": score.value, "low": score.ci95.low, "high": score.ci95.high}
+        if not style.is_drawable(span):
+            notes.append(f"{name}: too large to draw ({score.metric} {score.value:.3g})")
+            large.append(name)
+            continue
         role = chosen.role(name)
         if role in ("ceiling", "floor"):
             lines.append({"name": name, "role": role, "value": score.value})
             continue
-        rate = _rate(run.card.volatile)
+        rate = _rate(run.card)
         if rate is None:
-            notes.append(f"{name}: no speed is known of it")
+            made = " (its answers were made elsewhere)" if _is_imported(run.card) else ""
+            notes.append(f"{name}: no speed is known of it{made}")
             continue
         points.append(
             {
                 "name": name,
-                "value": score.value,
-                "low": score.ci95.low,
-                "high": score.ci95.high,
+                "role": role,
+                **span,
                 "n": score.n,
                 "speed": 60 / rate if seconds else rate,
                 "machine": run.card.hardware.get("processor"),
@@ -47,19 +57,28 @@ def read_efficiency(chosen: Chosen, *, seconds: bool = False) -> dict[str, Any]:
             }
         )
     if not points:
+        why = f": {'; '.join(notes[:MOST_TOLD])}" if notes else ""
         raise NotRunnable(
-            "no run here has both a value and a speed", cure="vgen-eval run makes such runs"
+            f"no run here has both a value and a speed{why}", cure="vgen-eval run makes such runs"
         )
     machines = {point["machine"] for point in points}
-    record = chosen.head("efficiency")
+    record = chosen.head("efficiency", [str(drawn["name"]) for drawn in (*points, *lines)])
     record["notes"] += notes
+    record["caption"] = style.tell_too_large(record["caption"], large)
     if len(machines) > 1:
         record["notes"].append("speeds of several machines are no comparison of models")
     unit = "seconds an image" if seconds else "images a minute"
     return {**record, "speed_unit": unit, "points": points, "bounds": lines}
 
 
-def _rate(volatile: Mapping[str, Any]) -> float | None:
+def _is_imported(card: ResultCard) -> bool:
+    return card.model_info.get("distribution") == IMPORTED
+
+
+def _rate(card: ResultCard) -> float | None:
+    volatile = card.volatile
+    if _is_imported(card):  # an older card may have the time that its files took to read
+        return None
     rate = volatile.get("images_per_minute")
     if read_volatile(volatile).calls == 0 and not volatile.get("calls"):
         return None
@@ -72,19 +91,22 @@ def draw_efficiency(record: Record, form: str) -> bytes:
     """The figure as PNG or SVG."""
     with style.drawing(2.6) as (figure, axes):
         for bound in record["bounds"]:
-            axes.axhline(bound["value"], color=style.GREY, linewidth=0.8, linestyle="--")
+            tint = style.colour(0, bound["role"])
+            axes.axhline(
+                bound["value"], color=tint, linewidth=0.8, linestyle=style.line(0, bound["role"])
+            )
             axes.annotate(
-                f"{bound['name']} ({bound['role']})", (1, bound["value"]), color=style.GREY,
+                label_of(bound), (1, bound["value"]), color=style.GREY,
                 xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=6,
             )  # fmt: skip
         for at, point in enumerate(record["points"]):
             axes.errorbar(
                 [point["speed"]], [point["value"]], yerr=style.whiskers(point), capsize=2,
-                fmt=style.marker(at), color=style.colour(at), label=point["name"], elinewidth=0.8,
+                fmt=style.marker(at), color=style.colour(at), label=label_of(point), elinewidth=0.8,
             )  # fmt: skip
         _log_scale(axes, [point["speed"] for point in record["points"]])
-        axes.set_xlabel(record["speed_unit"])
-        axes.set_ylabel(axis_label(record))
+        axes.set_xlabel(f"{record['speed_unit']} (model time)")
+        axes.set_ylabel(axis_label(record, comma="\n"))
         style.finish(figure, axes, style.with_whiskers(record["caption"], record["points"]))
         return style.save(figure, form)
 

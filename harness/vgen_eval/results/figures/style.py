@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import math
 import textwrap
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,20 +18,31 @@ __all__ = [
     "colour",
     "drawing",
     "finish",
+    "hatch",
+    "is_drawable",
     "line",
     "marker",
     "save",
+    "tell_too_large",
     "whiskers",
+    "whole_ticks",
     "with_whiskers",
 ]
 
 WIDTH = 3.5
 """Inches: a column of a two-column paper."""
 GREY = "#767676"
+LARGEST = 1e100
+"""Of numbers that axes can be laid out for: their squares and differences are numbers still."""
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 """Okabe and Ito, Color Universal Design (2008), without its yellow, which is faint on white."""
 _MARKERS = "osD^vPX*"
 _LINES = ("-", "--", ":", "-.")
+_BOUNDS = {
+    "ceiling": ("#a3a3a3", (0, (5, 1.5)), "^", "////"),
+    "floor": ("#666666", (0, (1, 1.2)), "v", "...."),
+}
+"""Colour, line, marker and hatch of what is no model: greys, light and dark."""
 _LETTERS = 78
 """Letters of a caption's line."""
 _STYLE = {
@@ -46,6 +58,7 @@ _STYLE = {
     "grid.color": "#dddddd",
     "grid.linewidth": 0.4,
     "legend.fontsize": 6.5,
+    "hatch.linewidth": 0.5,
     "legend.frameon": False,
     "lines.linewidth": 1.2,
     "lines.markersize": 4.5,
@@ -89,16 +102,31 @@ def save(figure: Any, form: str) -> bytes:
 
 
 def finish(figure: Any, axes: Any, caption: str, *, legend: bool = True) -> None:
-    """Legend above the axes, caption below them."""
+    """Legend above the axes, caption below them; what they need beyond a line makes it higher."""
     handles, labels = axes.get_legend_handles_labels()
+    lines = textwrap.wrap(caption, _LETTERS)
+    height = figure.get_figheight() + 0.09 * (len(lines) - 1)
     if legend and handles:
-        widest = max(map(len, labels))
+        columns = max(1, min(3, 66 // (max(map(len, labels)) + 8)))
         figure.legend(
-            handles, labels, loc="outside upper left", ncols=max(1, min(3, 66 // (widest + 8))),
-            handlelength=1.6, columnspacing=1.2,
+            handles, labels, loc="outside upper left", ncols=columns, handlelength=1.6,
+            columnspacing=1.2,
         )  # fmt: skip
-    text = "\n".join(textwrap.wrap(caption, _LETTERS))
-    figure.supxlabel(text, fontsize=5.5, color=GREY, x=0.02, ha="left")
+        height += 0.14 * (math.ceil(len(labels) / columns) - 1)
+    figure.set_figheight(height)
+    figure.supxlabel("\n".join(lines), fontsize=5.5, color=GREY, x=0.02, ha="left")
+
+
+def is_drawable(number: Mapping[str, Any]) -> bool:
+    """Are its value and its interval, where there are any, no larger than an axis can be?"""
+    found = (number.get(name) for name in ("value", "low", "high"))
+    return all(part is None or abs(part) <= LARGEST for part in found)
+
+
+def tell_too_large(caption: str, names: Iterable[str]) -> str:
+    """The caption, and what is left out for being too large to draw, where anything is."""
+    told = list(dict.fromkeys(names))
+    return f"{caption}; left out, too large to draw: {'; '.join(told)}" if told else caption
 
 
 def whiskers(number: Mapping[str, Any]) -> list[list[float]] | None:
@@ -112,19 +140,31 @@ def whiskers(number: Mapping[str, Any]) -> list[list[float]] | None:
 def with_whiskers(caption: str, numbers: Iterable[Mapping[str, Any]]) -> str:
     """The caption, and what whiskers are where there are any."""
     some = any(number["low"] is not None for number in numbers)
-    return f"{caption}; whiskers: 95 % intervals" if some else caption
+    return f"{caption}; whiskers: 95\N{NO-BREAK SPACE}% intervals" if some else caption
 
 
-def colour(at: int) -> str:
-    """The colour of the run of that number."""
-    return _COLOURS[at % len(_COLOURS)]
+def colour(at: int, role: str = "model") -> str:
+    """The colour of the run of that number; a ceiling and a floor have greys of their own."""
+    return _BOUNDS[role][0] if role in _BOUNDS else _COLOURS[at % len(_COLOURS)]
 
 
-def marker(at: int) -> str:
-    """Its marker: runs can be told in black and white as well."""
-    return _MARKERS[at % len(_MARKERS)]
+def line(at: int, role: str = "model") -> Any:
+    """Its kind of line: runs can be told in black and white as well."""
+    return _BOUNDS[role][1] if role in _BOUNDS else _LINES[at % len(_LINES)]
 
 
-def line(at: int) -> str:
-    """Its kind of line."""
-    return _LINES[at % len(_LINES)]
+def marker(at: int, role: str = "model") -> str:
+    """Its marker."""
+    return _BOUNDS[role][2] if role in _BOUNDS else _MARKERS[at % len(_MARKERS)]
+
+
+def hatch(role: str) -> str | None:
+    """What its bars are filled with; None for those of a model, which are plain."""
+    return _BOUNDS[role][3] if role in _BOUNDS else None
+
+
+def whole_ticks(axis: Any) -> None:
+    """Ticks at whole numbers alone: what is counted has no halves."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(nbins=6, steps=(1, 2, 5, 10), integer=True, min_n_ticks=1))

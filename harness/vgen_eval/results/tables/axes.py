@@ -42,15 +42,17 @@ class Dimension(msgspec.Struct, frozen=True):
         """As it is written."""
         return self.kind if self.tag is None else f"{self.kind}:{self.tag}"
 
-    def takes(self, subset: str) -> bool:
-        """Of a tag: is the subset one of its own? All samples are."""
-        return subset == ALL or self.tag is None or subset.startswith(f"{self.tag}=")
-
 
 def read_axes(
     rows: Sequence[str], cols: Sequence[str]
 ) -> tuple[tuple[Dimension, ...], tuple[Dimension, ...]]:
-    """Both axes from their words; UsageError for an unknown one, or one that stands twice."""
+    """Both axes from their words; UsageError for none, an unknown one, or one that stands twice."""
+    for axis, words in (("rows", rows), ("columns", cols)):
+        if not words:
+            raise UsageError(
+                f"a table without anything to lay out in {axis}",
+                cure=f"one or several of {', '.join(DIMENSIONS)}, tag:NAME",
+            )
     axes = tuple(map(_dimension, rows)), tuple(map(_dimension, cols))
     kinds = [dimension.kind for axis in axes for dimension in axis]
     for kind in kinds:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from vgen_eval.results.reading import Run, read_runs
+from vgen_eval.results.reading import Run, name_apart, read_runs
+from vgen_eval.store.run import is_run
 
 __all__ = ["with_bounds"]
 
@@ -19,8 +20,10 @@ def with_bounds(runs: Sequence[Run]) -> list[Run]:
             continue  # moved out of its results folder, so its bounds are not beside it
         root = Path(*run.path.parts[:-depth])
         for bound in (run.card.ceiling, run.card.floor):
-            if bound is not None and (root / bound.run / "run.json").is_file():
+            if bound is not None and is_run(root / bound.run):
                 paths[(root / bound.run).resolve()] = None
     known = {run.path for run in runs}
     more, _ = read_runs(path for path in paths if path not in known)
-    return [*runs, *more]
+    found = [*runs, *more]
+    name_apart(found)
+    return found

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 import msgspec
 
 from vgen_eval.errors import UsageError
 from vgen_eval.results.card import ResultCard
 from vgen_eval.results.reading import Run
-from vgen_eval.results.tables.axes import Dimension, accounts_for, is_of_model, read_axes, role_of
-from vgen_eval.results.tables.entries import Entry, keep_newest, read_entries
-from vgen_eval.results.tables.grid import Grid, lay_out
+from vgen_eval.results.tables.alike import keep_newest
+from vgen_eval.results.tables.axes import Dimension, read_axes, role_of
+from vgen_eval.results.tables.best import mark_best
+from vgen_eval.results.tables.caption import tell_brackets, tell_numbers
+from vgen_eval.results.tables.entries import Entry, read_entries
+from vgen_eval.results.tables.grid import lay_out
 from vgen_eval.results.tables.record import MARKS, Cell, Head, Measure, Note, Table
-from vgen_eval.wording import plural
 
 __all__ = ["make_table"]
 
@@ -28,8 +29,8 @@ def make_table(
     """The table of the runs' scores, laid out by `rows` and `cols` (see `axes.DIMENSIONS`).
 
     `metrics`: values to show, each run's primary when there are none. Results that differ in
-    protocol, samples, prompt, answer form or data never share a column. UsageError for an axis, a
-    metric or a tag that there is not.
+    protocol, samples, prompt, answer form or data never share a column, and those of several
+    tasks are laid out by task first. UsageError for an axis, a metric or a tag that there is not.
     """
     row_axis, col_axis = read_axes(rows, cols)
     if len(metrics) > 1 and not any(d.kind == "metric" for d in (*row_axis, *col_axis)):
@@ -38,12 +39,13 @@ def make_table(
     if not entries:
         raise UsageError("there is no run to make a table of", cure="vgen-eval runs list")
     entries, alike = keep_newest(entries)
+    if len({entry.run.card.task for entry in entries}) > 1:
+        row_axis, col_axis = _by_task(row_axis, col_axis)
     turned = any(dimension.kind == "model" for dimension in col_axis)
     main, other = (col_axis, row_axis) if turned else (row_axis, col_axis)
     grid = lay_out(entries, main, other)
     cells = {place: _cell(entry) for place, entry in grid.entries.items()}
-    for group in _comparable(grid, main).values():
-        cells |= _mark_best({place: cells[place] for place in group})
+    cells, too_few = mark_best(cells, grid, main)
     cells, reasons = _number_reasons(cells)
     mains, others = _tell_shared(grid.main, grid.other, cells)
     lines = [[cells.get((m, o)) for o in range(len(others))] for m in range(len(mains))]
@@ -55,7 +57,10 @@ def make_table(
         rows=others if turned else mains,
         cols=mains if turned else others,
         cells=tuple(map(tuple, lines)),
-        caption=_caption(cells.values()),
+        caption=tell_numbers(
+            list(cells.values()), entries, (*row_axis, *col_axis), too_few=too_few
+        ),
+        brackets=tell_brackets(list(cells.values())),
         notes=(
             *_mark_notes(cells.values()), *reasons,
             *(Note("", text) for text in (*grid.notes, *alike, *left_out)),
@@ -63,11 +68,28 @@ def make_table(
     )  # fmt: skip
 
 
+def _by_task(
+    rows: tuple[Dimension, ...], cols: tuple[Dimension, ...]
+) -> tuple[tuple[Dimension, ...], tuple[Dimension, ...]]:
+    """The axes, by task where neither would say so: before metrics or tags, else across models."""
+    kinds = [{dimension.kind for dimension in axis} for axis in (rows, cols)]
+    if kinds[0] & {"task", "family"} or kinds[1] & {"task", "family"}:
+        return rows, cols
+    task = Dimension("task")
+    parts = [bool(kind & {"metric", "tag"}) for kind in kinds]
+    in_rows = parts[0] if parts[0] != parts[1] else "model" in kinds[1]
+    return ((task, *rows), cols) if in_rows else (rows, (task, *cols))
+
+
 def _cell(entry: Entry) -> Cell:
     card, score = entry.run.card, entry.score
     exposure = _exposure(card)
     # an interval of an incomplete run is of the part that there is
-    marks = [*(["exposure"] if exposure else []), *([] if card.complete else ["incomplete"])]
+    marks = [
+        *(["exposure"] if exposure else []),
+        *([] if card.complete else ["incomplete"]),
+        *(["unanswered"] if card.counts.answered == 0 and score.value is not None else []),
+    ]
     return Cell(
         value=score.value,
         low=score.ci95.low if score.value is not None else None,
@@ -99,43 +121,6 @@ def _exposure(card: ResultCard) -> tuple[str, ...]:
         for entry in card.model_info.get("exposure") or ()
         if entry.get("status") == "reported" and entry.get("task") in names
     )
-
-
-# --- the best
-
-
-def _comparable(grid: Grid, main: Sequence[Dimension]) -> dict[Any, list[Place]]:
-    """Places whose numbers differ in what is compared alone: in the model, or the prompt."""
-    prompts = [dimension for dimension in main if dimension.kind == "prompt"]
-    groups: dict[Any, list[Place]] = {}
-    fields = list(dict.fromkeys(f for entry in grid.entries.values() for f in entry.facts))
-    fixed = [f for f in fields if not is_of_model(f) and not accounts_for(prompts, f)]
-    for place, entry in grid.entries.items():
-        groups.setdefault((place[1], entry.key(fixed)), []).append(place)
-    return groups
-
-
-def _mark_best(cells: dict[Place, Cell]) -> dict[Place, Cell]:
-    """Marks the best value, and all whose interval holds it; ceilings and floors never.
-
-    One value alone is no best, and an incomplete run's is none to be ranked.
-    """
-    able = {
-        place: cell
-        for place, cell in cells.items()
-        if cell.role not in ("ceiling", "floor") and cell.complete and cell.value is not None
-    }
-    if len(able) < 2:
-        return {}
-    values = [cell.value for cell in able.values() if cell.value is not None]
-    higher = next(iter(able.values())).measure.higher_is_better
-    best = max(values) if higher else min(values)
-    return {
-        place: msgspec.structs.replace(cell, best=True)
-        for place, cell in able.items()
-        if cell.value == best
-        or (cell.low is not None and cell.high is not None and cell.low <= best <= cell.high)
-    }
 
 
 # --- heads and notes
@@ -209,24 +194,7 @@ def _mark_notes(cells: Iterable[Cell]) -> list[Note]:
     count = sum(not cell.complete for cell in cells)
     if count:
         notes.append(Note(MARKS["incomplete"], "the run is incomplete, and not ranked"))
+    if any("unanswered" in cell.marks for cell in cells):
+        told = "no answer of the run was scored: the value is that of failures, and not ranked"
+        notes.append(Note(MARKS["unanswered"], told))
     return notes
-
-
-def _caption(cells: Iterable[Cell]) -> tuple[str, ...]:
-    cells = list(cells)
-    told = ["Over all samples asked, a model failure scored as its protocol says"]
-    if any(cell.low is not None for cell in cells):
-        told.append("in brackets 95 % intervals, bootstrapped over groups of samples")
-    missing = sum(cell.low is None and cell.value is not None for cell in cells)
-    if missing:
-        told.append(f"{plural(missing, 'value')} without one, mostly for want of groups")
-    lines = ["; ".join(told) + "."]
-    if any(cell.best for cell in cells):
-        lines.append(
-            "Marked: the best of those that can be compared, and each whose interval holds the "
-            "best value."
-        )
-    kinds = {cell.role for cell in cells} & {"ceiling", "floor"}
-    if kinds:
-        lines.append(f"Never marked: {' and '.join(sorted(kinds))}.")
-    return tuple(lines)

@@ -7,7 +7,7 @@ import unicodedata
 from vgen_eval.results.tables import spelling
 from vgen_eval.results.tables.record import Cell, Head, Table
 
-__all__ = ["render_latex"]
+__all__ = ["escape", "render_latex"]
 
 _ESCAPES = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
@@ -15,6 +15,7 @@ _ESCAPES = {
     "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}",
     "[": "{[}", "]": "{]}",  # a row that starts with one would be taken for an option of \\
     "↑": r"$\uparrow$", "↓": r"$\downarrow$", "†": r"$\dagger$", "‡": r"$\ddagger$",
+    "§": r"\S{}",
 }  # fmt: skip
 _HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
@@ -29,7 +30,7 @@ def render_latex(table: Table, *, intervals: bool = True) -> str:
         "% needs \\usepackage{booktabs}",
         r"\begin{table}",
         r"\centering",
-        rf"\caption{{{_text(' '.join(table.caption))}}}",
+        rf"\caption{{{escape(' '.join(spelling.caption(table, intervals=intervals)))}}}",
         rf"\begin{{tabular}}{{l{'r' * len(table.cols)}}}",
         r"\toprule",
         *_heads(table),
@@ -44,15 +45,17 @@ def render_latex(table: Table, *, intervals: bool = True) -> str:
                 "" if cell is None else _cell(table, row, col, cell, places[at][place], intervals)
                 for place, (col, cell) in enumerate(zip(table.cols, table.cells[at], strict=True))
             ]
-            lines.append(_line([_text(", ".join(spelling.head_lines(row))), *cells]))
+            lines.append(
+                _line([escape(", ".join(spelling.head_lines(row, table.rows_by))), *cells])
+            )
     lines += [r"\bottomrule", r"\end{tabular}"]
     for note in table.notes:
-        mark = rf"\textsuperscript{{{_text(note.mark)}}} " if note.mark else ""
-        lines += ["", rf"{{\footnotesize {mark}{_text(note.text)}\par}}"]
+        mark = rf"\textsuperscript{{{escape(note.mark)}}} " if note.mark else ""
+        lines += ["", rf"{{\footnotesize {mark}{escape(note.text)}\par}}"]
     return "\n".join([*lines, r"\end{table}", ""])
 
 
-def _text(text: str) -> str:
+def escape(text: str) -> str:
     """Any text, as LaTeX sets it on one line."""
     line = " ".join(text.split())
     return "".join(
@@ -61,13 +64,19 @@ def _text(text: str) -> str:
 
 
 def _heads(table: Table) -> list[str]:
-    """The heads' lines, one below the other, set flush to the top."""
-    columns = [spelling.head_lines(head) for head in table.cols]
+    """The heads' lines, one below the other, set flush to the top; tasks above their columns."""
+    groups = spelling.groups(table.cols, table.cols_by)
+    grouped = groups[0][0] is not None
+    columns = [spelling.head_lines(head, table.cols_by, grouped=grouped) for head in table.cols]
     deepest = max(map(len, columns), default=0)
-    names = _text(" / ".join(table.rows_by))
+    names = escape(" / ".join(table.rows_by))
     lines = []
+    if grouped:
+        above = [rf"\multicolumn{{{len(g)}}}{{c}}{{{escape(title or '')}}}" for title, g in groups]
+        rules = [rf"\cmidrule(lr){{{g[0] + 2}-{g[-1] + 2}}}" for _, g in groups]
+        lines = [_line(["", *above]), " ".join(rules)]
     for at in range(deepest):
-        cells = [_text(column[at]) if at < len(column) else "" for column in columns]
+        cells = [escape(column[at]) if at < len(column) else "" for column in columns]
         lines.append(_line([names if at == 0 else "", *cells]))
     return lines
 
@@ -83,11 +92,11 @@ def _cell(
     text = rf"\textbf{{{shown}}}" if cell.best else shown
     found = spelling.marks(cell)
     if found:
-        text += rf"\textsuperscript{{{_text(','.join(found))}}}"
+        text += rf"\textsuperscript{{{escape(','.join(found))}}}"
     between = spelling.interval(cell, places) if intervals else ""
     if between:
-        text += rf" {{\scriptsize {_number(_text(between))}}}"
-    return _text(spelling.own_measure(table, row, col, cell)) + text
+        text += rf" {{\scriptsize {_number(escape(between))}}}"
+    return escape(spelling.own_measure(table, row, col, cell)) + text
 
 
 def _number(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
+from vgen_eval.exporting import csv_text
 from vgen_eval.results.tables.record import Table
 
 __all__ = ["COLUMNS", "render_csv"]
@@ -40,4 +41,6 @@ def render_csv(table: Table) -> str:
 def _field(value: object) -> str:
     if value is None:
         return ""
+    if isinstance(value, str):
+        return csv_text(value)
     return repr(value) if isinstance(value, float) else str(value)  # repr reads back as it was

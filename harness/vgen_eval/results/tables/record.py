@@ -9,7 +9,7 @@ import msgspec
 
 __all__ = ["Cell", "Head", "Measure", "Note", "Table"]
 
-MARKS = {"exposure": "†", "incomplete": "‡"}
+MARKS = {"exposure": "†", "incomplete": "‡", "unanswered": "§"}
 """Of a cell, as notes show them; any other mark is a letter."""
 
 
@@ -81,6 +81,8 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     cols: tuple[Head, ...]
     cells: tuple[tuple[Cell | None, ...], ...]
     caption: tuple[str, ...]
+    brackets: str
+    """What the brackets of intervals hold; left out of the caption where these are."""
     notes: tuple[Note, ...]
 
     def filled(self) -> Iterator[tuple[Head, Head, Cell]]:

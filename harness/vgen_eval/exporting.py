@@ -16,6 +16,7 @@ else.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -26,10 +27,34 @@ from vgen_eval.types import Item, Value
 if TYPE_CHECKING:
     from vgen_eval.results.card import ResultCard
 
-__all__ = ["NOT_RUN", "Attempt", "Exporter", "File", "KeptRun", "LeftOut"]
+__all__ = ["NOT_RUN", "Attempt", "Exporter", "File", "KeptRun", "LeftOut", "csv_text"]
 
 NOT_RUN = "not_run"
 """Status of an attempt that has no line yet."""
+
+
+_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""What spreadsheets begin a formula with, in either width."""
+_HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+_JOINERS = "\u200c\u200d"  # part of how some scripts and emoji are written
+
+
+def csv_text(text: str) -> str:
+    """A text as it may stand in a cell of CSV: on one line, and never a formula.
+
+    What a terminal or a spreadsheet may obey stands as its number (``\\u001b``), and a text that
+    would be read as a formula has an apostrophe before it. Numbers are not for here.
+    """
+    shown = text
+    if not (text.isascii() and text.isprintable()):
+        shown = "".join(map(_visible, text))
+    return f"'{shown}" if shown.startswith(_FORMULA) else shown
+
+
+def _visible(char: str) -> str:
+    if char in _JOINERS or unicodedata.category(char) not in _HIDDEN:
+        return char
+    return f"\\u{ord(char):04x}" if ord(char) < 0x10000 else f"\\U{ord(char):08x}"
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,7 +112,7 @@ class File(msgspec.Struct, frozen=True):
     """A file to be written."""
 
     path: str
-    """Below the target, with forward slashes; what leads out of it is an error."""
+    """Below the target, with forward slashes; what leads out, or comes twice, is an error."""
     parts: Iterable[bytes]
     """Its bytes, read before the next file is asked for: a digest of them is known by then."""
 

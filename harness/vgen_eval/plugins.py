@@ -210,7 +210,9 @@ class Catalog:
             plugin = self.plugin(distribution)
             names = self._loader.names(plugin, kind)
             if bare not in names:
-                raise UsageError(f"no {kind} '{name}'.{nearest(bare, names)}", cure=CURE)
+                raise UsageError(
+                    f"no {kind} '{name}'.{nearest(bare, names)}", cure=f"vgen-eval list {kind}s"
+                )
             return self._resolve(plugin, kind, bare)
         near = dict.fromkeys((normalise(home), BUILTIN))
         for key in near:
@@ -253,7 +255,7 @@ class Catalog:
             reasons = "; ".join(exc.what for exc in silent)
             cause = silent[0].__cause__ or silent[0]
             raise UsageError(f"{message} Not looked into: {reasons}", cure=CURE) from cause
-        raise UsageError(message, cure=CURE)
+        raise UsageError(message, cure=f"vgen-eval list {kind}s")
 
     def _resolve(self, plugin: Plugin, kind: str, name: str) -> Component:
         thing = self._loader.resolve(plugin, kind, name)

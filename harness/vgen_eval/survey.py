@@ -39,6 +39,8 @@ class ComponentReport(msgspec.Struct, frozen=True, kw_only=True):
     ok: bool
     note: str = ""
     """The fault, or `needs extra X`: which is no fault."""
+    text: str = ""
+    """The first line of its docstring."""
     traceback: str = ""
 
 
@@ -184,12 +186,19 @@ def _inspect(plugin: Plugin) -> _Finding:
 def _try(loader: Loader, plugin: Plugin, kind: str, name: str, target: str) -> ComponentReport:
     report = ComponentReport(kind=kind, name=name, target=target, ok=True)
     try:
-        loader.resolve(plugin, kind, name)
+        component = loader.resolve(plugin, kind, name)
     except MissingExtra as exc:
         return msgspec.structs.replace(report, note=_reason(exc))
     except BrokenPlugin as exc:
         return msgspec.structs.replace(report, ok=False, note=_reason(exc), traceback=_trace(exc))
-    return report
+    return msgspec.structs.replace(report, text=_first_line(component))
+
+
+def _first_line(component: Any) -> str:
+    """What it says of itself; a plugin's docstring may be anything."""
+    text = getattr(component, "__doc__", None)
+    lines = text.strip().splitlines() if isinstance(text, str) else []
+    return lines[0].strip() if lines else ""
 
 
 def _reason(exc: VgenEvalError) -> str:

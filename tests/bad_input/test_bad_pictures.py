@@ -65,7 +65,7 @@ def test_a_faulty_picture_of_the_data_set_is_left_out_and_counted(
     assert again.code == 0
     assert "left out of the score: 4 bad_sample" in again.out
     row = next(line for line in again.out.splitlines() if "toys/pictures@plain " in line)
-    assert row.split()[2:4] == ["1/5", "4"]  # done, failed
+    assert row.split()[2:4] == ["5/5", "4"]  # done, failed
 
 
 def test_a_faulty_picture_among_predictions_is_the_models_failure(home: Shell, data: Path) -> None:

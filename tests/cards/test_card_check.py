@@ -166,7 +166,8 @@ def test_a_task_needs_a_protocol_with_a_usable_name(check):
         "6 protocols: must not be empty"
     ]
     assert check(TASK.replace("  short:", "  'a@b':")) == [
-        '15 protocols["a@b"]: a protocol\'s name holds letters, digits, dots, - and _ only'
+        '15 protocols["a@b"]: a protocol\'s name holds letters, digits, dots, - and _ only, 100'
+        " at most"
     ]
 
 

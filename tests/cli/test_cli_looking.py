@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -210,10 +211,34 @@ def test_the_shell_is_offered_verbs_options_and_names(
 def test_a_component_is_shown_with_its_options_and_what_it_reports(capfd: Output) -> None:
     lines = _lines(["show", "red_dots"], capfd)
     assert lines[0] == "decoder red_dots   (vgen-eval)"
-    assert "    s_min (160)   Least saturation." in lines
+    assert ["s_min", "160", "Least saturation."] in [
+        re.split(r" {3,}", line.strip()) for line in lines
+    ]
     assert any(line.startswith("encoder red_dots") for line in lines)
     [metric] = _json(["show", "mask_iou"], capfd)
     assert (metric["id"], metric["measures"]) == ("vgen-eval:mask_iou", "mask")
     assert [value["name"] for value in metric["values"]] == ["giou", "ciou"]
     [decoder] = _json(["show", "zero_count"], capfd)
     assert [(o["name"], o["default"]) for o in decoder["options"]] == [("count", 0)]
+
+
+def test_exporters_are_listed_by_what_they_are_and_shown_with_aligned_options(
+    capfd: Output,
+) -> None:
+    lines = _lines(["list", "exporters"], capfd)
+    assert lines[0].split(maxsplit=1) == ["name", "what it is"]
+    [line] = [line for line in lines if line.startswith("hf-eval-results ")]
+    assert line.split(maxsplit=1)[1] == (
+        ".eval_results/TASK@PROTOCOL.yaml, to be put into the model's repository."
+    )
+    records = _json(["list", "exporters"], capfd)
+    assert all(record["text"] and record["target"] for record in records)
+    shown = _lines(["show", "hf-eval-results"], capfd)
+    options = shown[shown.index("  options") + 1 :]
+    assert {re.split(r" {3,}", line.strip())[1] for line in options} == {"null"}
+    assert len({line.index("null") for line in options}) == 1
+
+
+def test_an_unknown_component_is_sent_to_the_list_of_its_kind(capfd: Output) -> None:
+    assert main(["export", "json", "-o", "out"]) == 2
+    assert capfd.readouterr().err.splitlines()[1] == "vgen-eval list exporters"

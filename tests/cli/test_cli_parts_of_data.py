@@ -107,18 +107,18 @@ def test_all_of_a_task_is_told_without_a_share(
 # --- bad samples
 
 
-def test_a_sample_that_cannot_be_decoded_is_counted_as_failed_and_not_as_done(
+def test_a_sample_that_cannot_be_decoded_is_done_and_counted_as_failed(
     data: Path, capfd: Output
 ) -> None:
     (data / "nyuv2/images/0001.png").write_bytes(b"\x89PNG\r\n\x1a\n and no more")
     words = (*DEPTH, "--samples", "0000,0001")
     for shown in (run(words, capfd)[0], run(words, capfd)[0]):
         row = next(line for line in shown.splitlines() if "depth/nyuv2@editors   " in line)
-        assert row.split()[2:4] == ["1/2", "1"]
+        assert row.split()[2:4] == ["2/2", "1"]
         assert "left out of the score: 1 bad_sample" in shown
         assert "--failed   lists the failed samples" in shown
     listed = run(("runs", "list"), capfd)[0]
-    assert listed.splitlines()[1].split()[5:7] == ["1/2", "1"]
+    assert listed.splitlines()[1].split()[5:7] == ["2/2", "1"]
     (card,) = Path("results").rglob("result_card.md")
     assert "- complete: 2 of 654 samples, 1 attempt without sound data\n" in card.read_text()
 

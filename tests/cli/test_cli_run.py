@@ -262,3 +262,40 @@ def test_what_makes_one_doubt_a_number_is_said_below_it(vgen: Command) -> None:
     assert "samples/referring@standard: every answer is flagged copied_input" in done.stdout
     again = vgen(*words)
     assert "17 predictions (all from before)" in again.stdout
+
+
+def test_failed_attempts_are_a_part_of_those_done_and_lines_name_their_model(vgen: Command) -> None:
+    tasks = ("--tasks", "samples/counting,samples/referring", "--no-bounds")
+    done = vgen(*tasks, "--model", "copy,flaky")
+    assert done.returncode == 1
+    text = done.stdout
+    row = next(line.split() for line in text.splitlines() if "counting@standard    flaky" in line)
+    assert row[3:5] == ["13/13", "5"]
+    assert "samples/counting@standard copy: every answer is flagged copied_input" in text
+    assert (
+        "samples/counting@standard flaky: incomplete: 4 of 13 attempts without a score "
+        "(3 error, 1 timeout)" in text
+    )
+    assert "4 result cards, 60 attempts, 53 of them scored" in text
+    total, _, *reasons = done.stderr.splitlines()
+    told = {line.split(",")[0].strip(): line.split(", ")[1] for line in reasons}
+    counts = {name: int(text.partition(":")[0]) for name, text in told.items()}
+    assert total.startswith(f"{sum(counts.values())} attempts failed in calling or scoring")
+    assert counts == {"samples/counting@standard flaky": 4, "samples/referring@standard flaky": 3}
+    # refusals and empty answers are the model's, and no reason why a score is missing
+    assert not any("declines" in line or "gave nothing" in line for line in reasons)
+    parts = re.findall(r"(\d+) x ", reasons[0])
+    assert sum(map(int, parts)) == 4
+    # what failed is not called again by the same command
+    planned = vgen(*tasks, "--model", "flaky", "--dry-run").stdout
+    assert "total 0 calls, 30 answered already" in planned
+    again = vgen(*tasks, "--model", "flaky", "--retry-failed", "--dry-run").stdout
+    assert "total 7 calls" in again
+
+
+def test_reasons_are_whole_on_a_narrow_terminal(vgen: Command) -> None:
+    vgen("--tasks", "samples/counting", "--model", "flaky", "--no-bounds")
+    lines = vgen("show", "flaky/samples/counting", "--failed", COLUMNS="60").stdout.splitlines()
+    assert max(map(len, lines)) <= 60
+    text = " ".join(" ".join(lines).split())
+    assert "RuntimeError this adapter fails on scene-balls on purpose" in text

@@ -53,12 +53,12 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_runs_are_listed_with_how_far_they_are(capfd: Output) -> None:
     assert main(["runs", "list"]) == 0
     row = capfd.readouterr().out.splitlines()[1].split()
-    assert row[:6] == ["abc123def456", "copy", "samples/counting@standard", "text", "mid", "1/3"]
+    assert row[:6] == ["abc123def456", "copy", "samples/counting@standard", "text", "mid", "2/3"]
     assert row[-2:] == ["no", "card"]
     assert main(["runs", "list", "--json"]) == 0
     [record] = json.loads(capfd.readouterr().out)
     assert record["id"] == "copy/samples/counting@standard/abc123def456"
-    assert (record["done"], record["expected"], record["state"]) == (1, 3, "no card")
+    assert (record["done"], record["expected"], record["state"]) == (2, 3, "no card")
 
 
 def test_a_damaged_run_is_listed_as_such(run: Path, capfd: Output) -> None:
@@ -78,7 +78,7 @@ def test_a_damaged_run_is_listed_as_such(run: Path, capfd: Output) -> None:
 )  # fmt: skip
 def test_a_run_without_a_card_is_shown_by_path_or_start_of_its_id(word: str, capfd: Output) -> None:
     assert main(["show", word]) == 0
-    assert "no result card yet: 1 of 3 are done" in capfd.readouterr().out
+    assert "no result card yet: 2 of 3 are done" in capfd.readouterr().out
 
 
 @pytest.mark.usefixtures("run")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 from clikit import Command
+from vgen_eval.imaging import Image, read_image
 
 WORDS = ("score", "--task", "samples/counting", "--model-name", "mine", "--predictions")
 
@@ -22,13 +24,15 @@ def test_predictions_made_elsewhere_say_what_was_found_and_what_not(
     done = vgen(*WORDS, name)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0] == (
-        "  13 expected, 2 found, 11 missing (listed in result_card.json), 1 not in the task"
+        "  13 expected, 2 found, 11 missing (coins-bottom-row, chelsea-dogs, ...), "
+        "1 not in the task (no-such-sample)"
     )
     document = json.loads(vgen(*WORDS, name, "--json").stdout)
     [card] = document["results"]
     assert card["counts"]["unknown_ids"] == ["no-such-sample"]
     assert len(card["counts"]["missing_ids"]) == 11
-    assert vgen("show", "mine").returncode == 2  # a run is no model of that name
+    shown = vgen("show", "mine").stdout  # no model of that name, but one run of one
+    assert shown.splitlines()[0] == f"run {Path('results', card['run'])}"
     failed = vgen("show", str(Path("results", card["run"])), "--failed")
     assert len(failed.stdout.splitlines()) == 12
 
@@ -50,7 +54,7 @@ def test_predictions_that_are_not_there_are_two_lines(vgen: Command, tmp_path: P
     assert done.returncode in (2, 3)
     assert done.stdout == ""
     assert done.stderr.startswith("error: ")
-    assert len(done.stderr.splitlines()) <= 2
+    assert done.stderr.splitlines()[1].startswith("--predictions is a folder of <sample id>.png")
     name = _write(tmp_path / "p.jsonl", ["no-such-sample"])
     assert vgen(*WORDS, name).returncode == 3
 
@@ -84,3 +88,36 @@ def test_a_scale_of_depth_is_for_depth_that_was_made_elsewhere(
     done = vgen("score", "some-run", "--depth-scale", "1/256")
     assert done.returncode == 2
     assert "--depth-scale goes with predictions made elsewhere" in done.stderr
+
+
+def test_a_name_that_no_model_can_have_is_told_with_its_cure(vgen: Command, tmp_path: Path) -> None:
+    name = _write(tmp_path / "p.jsonl", ["coins"])
+    words = [word if word != "mine" else "My Model" for word in (*WORDS, name)]
+    done = vgen(*words)
+    assert done.returncode == 2
+    cause, cure = done.stderr.splitlines()
+    assert cause == "error: --model-name: 'My Model' is no name of a model"
+    assert cure.startswith("small letters, digits and . _ - with slashes between")
+
+
+def test_a_flag_that_most_answers_carry_is_told(vgen: Command, tmp_path: Path) -> None:
+    """One of three masks is of another shape than its picture, then two are."""
+    ids = ["coins-corner", "camera-tower", "coffee-spoon"]
+    made = vgen("data", "export", "samples/referring", "--samples", ",".join(ids), "-o", "in")
+    assert made.returncode == 0, made.stderr
+    for name, square in (("few", 1), ("most", 2)):
+        (tmp_path / name).mkdir()
+        for at, sample in enumerate(ids):
+            height, width = (60, 200) if at >= len(ids) - square else _size(tmp_path, sample)
+            pixels = np.zeros((height, width, 3), np.uint8)
+            pixels[: height // 3] = 255
+            (tmp_path / name / f"{sample}.png").write_bytes(Image(pixels).png())
+    words = ("score", "--task", "samples/referring", "--model-name", "masks", "--predictions")
+    shown = vgen(*words, "most").stdout
+    assert "  samples/referring@standard: 2 of 3 answers are flagged wrong_aspect" in shown
+    assert "wrong_aspect" not in vgen(*words, "few").stdout
+
+
+def _size(folder: Path, sample: str) -> tuple[int, int]:
+    image = read_image(folder / "in/images" / f"{sample}.png")
+    return image.height, image.width

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from vgen_eval.cli.card_text import card_lines
 from vgen_eval.cli.numbers import duration, interval, number, size
 from vgen_eval.cli.terminal import clean, clip, layout
 from vgen_eval.statistics import Interval
@@ -75,4 +76,60 @@ def test_durations_are_read_at_a_glance(seconds: float, text: str) -> None:
 def test_sizes_use_units_of_a_thousand() -> None:
     assert [size(n) for n in (0, 999, 1500, 2.5e9, 3e12)] == [
         "0 B", "999 B", "1.5 kB", "2.5 GB", "3 TB",
+    ]  # fmt: skip
+
+
+# --- what is wider than the terminal
+
+
+def test_a_last_column_of_text_goes_on_below_itself() -> None:
+    rows = [["name", "what"], ["a", "one two three four five six seven"], ["bb", "short"]]
+    assert layout(rows, columns=31) == [
+        "name   what",
+        "a      one two three four five",
+        "       six seven",
+        "bb     short",
+    ]
+
+
+def test_columns_that_do_not_fit_stand_below_and_a_value_stays_with_its_name() -> None:
+    rows = [
+        ["task", "model", "score", "", "ceiling"],
+        ["samples/counting", "classical", "mae", "12.2", "0"],
+        ["samples/depth", "copy", "delta1", "0.459", "1"],
+    ]
+    assert layout(rows, right="lllrr", indent="  ", columns=44) == [
+        "  task               model",
+        "      score            ceiling",
+        "  samples/counting   classical",
+        "      mae       12.2         0",
+        "  samples/depth      copy",
+        "      delta1   0.459         1",
+    ]
+    assert len(layout(rows, right="lllrr", indent="  ")) == 3
+
+
+@pytest.mark.parametrize("columns", [20, 40, 60, 79, 120])
+def test_folding_loses_no_word(columns: int) -> None:
+    rows = [
+        ["run", "model", "task", "state", "what it is"],
+        ["0d6d6ab50e74", "a-model", "samples/counting@standard", "complete", "words " * 12],
+        ["0d6d6ab50e75", "another-model", "samples/depth@standard", "incomplete", "x"],
+    ]
+    folded = layout(rows, columns=columns)
+    assert sorted(" ".join(folded).split()) == sorted(word for row in rows for c in row
+                                                      for word in c.split())  # fmt: skip
+    if columns >= 40:
+        assert max(map(len, folded)) <= columns
+
+
+def test_a_card_reads_without_the_marks_of_markdown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    text = (
+        "# a task: model\n\n**mae = 1.5**\n\n| name | n |\n|---|---|\n| a\\|b &lt;c | 3 |\n"
+        "| d | 12 |\n\n> a quoted line that is longer than the terminal is\n- run: `x`  \n"
+    )
+    assert list(card_lines(text)) == [
+        "a task: model", "", "mae = 1.5", "", "  name      n", "  a|b <c    3", "  d        12",
+        "", "  a quoted line that is longer than the", "  terminal is", "- run: x",
     ]  # fmt: skip

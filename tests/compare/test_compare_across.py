@@ -159,9 +159,8 @@ def test_a_run_made_again_is_ranked_once(output: Path, tmp_path: Path, compare: 
     (again / "result_card.json").write_text(json.dumps(card))
     record = compare("--across", "tasks", output, tmp_path)
     assert str(again) in record["tasks"][1]["runs"]
-    assert {"what": str(run), "reason": f"the model ran again: {again} is ranked"} in record[
-        "left_out"
-    ]
+    told = {"reason": f"the model ran again: {again} is ranked", "model": "copy"}
+    assert {"what": str(run), **told} in record["left_out"]
 
 
 @pytest.mark.parametrize(
@@ -234,3 +233,12 @@ def test_the_text_says_it_within_80_columns(
     assert lines[0] == "4 models over 5 tasks, ranked by each task's primary value"
     assert any(line.startswith("agreement of the tasks: Kendall's W 0.744") for line in lines)
     assert max(map(len, lines)) <= 80
+
+
+def test_many_runs_with_one_reason_are_told_by_their_model(
+    output: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", "--across", "tasks", "--output", str(output)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "  5 runs of oracle: a ceiling: --with-bounds ranks it" in lines
+    assert "  5 runs of blind: a floor: --with-bounds ranks it" in lines

@@ -148,9 +148,9 @@ def test_a_run_that_cannot_be_read_ends_it_when_named_and_is_left_out_of_a_folde
     assert "no result card yet" in _refused(capsys, oracle, half, code=3)
     record = compare(oracle, blind, copied)
     assert [run["label"] for run in record["runs"]] == ["oracle", "blind"]
-    assert record["left_out"] == [
-        {"what": str(half), "reason": "no result card yet (the run has not ended)"}
-    ]
+    reason = "no result card yet (the run has not ended)"
+    cure = f"vgen-eval score {half}, or the command that began it"
+    assert record["left_out"] == [{"what": str(half), "reason": f"{reason}; {cure}"}]
 
 
 @pytest.mark.parametrize(

@@ -84,20 +84,37 @@ def test_several_attempts_count_as_their_mean(tmp_path: Path, compare: Compare) 
             attempts=attempts, output=str(tmp_path), bounds=False,
         )  # fmt: skip
         runs[name] = tmp_path / card.run
-    first: dict[str, list[float]] = {}
+    by_attempt: dict[str, dict[int, float]] = {}
     for text in next((runs["guess"] / "scores").glob("*.jsonl")).read_text().splitlines():
         line = json.loads(text)
-        first.setdefault(line["sample"], []).append(line["values"]["mae"])
+        by_attempt.setdefault(line["sample"], {})[line["attempt"]] = line["values"]["mae"]
     second = score_values(runs["once"], "mae")
     part = compare(runs["guess"], runs["three"])["measures"][0]["parts"][0]
-    means = [sum(values) / 2 for values in first.values()]
+    means = [sum(values.values()) / 2 for values in by_attempt.values()]
     assert part["values"][0]["value"] == pytest.approx(sum(means) / 13)
     assert part["pairs"][0]["difference"] == pytest.approx((sum(second.values()) - sum(means)) / 13)
     # of unequal numbers of attempts, the first ones that both have
     part = compare(runs["guess"], runs["once"], "--anyway")["measures"][0]["parts"][0]
-    alone = [values[0] for values in first.values()]
+    alone = [values[0] for values in by_attempt.values()]
     assert part["values"][0]["value"] == pytest.approx(sum(alone) / 13)
     assert part["pairs"][0]["difference"] == pytest.approx((sum(second.values()) - sum(alone)) / 13)
+
+
+def test_intervals_are_promised_only_where_there_are_some(
+    output: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = {
+        task: [str(run_path(output, model, task)) for model in ("classical", "copy")]
+        for task in ("counting", "depth")
+    }
+    assert main(["compare", *runs["counting"]]) == 0
+    text = capsys.readouterr().out
+    assert "paired by sample, with 95 % intervals" in text
+    assert "difference, 95 %" in text
+    assert main(["compare", *runs["depth"], "--metric", "all"]) == 0
+    text = capsys.readouterr().out
+    assert text.count("95 %") == 0
+    assert text.count("no interval: 7 groups, fewer than 10") == 1
 
 
 def test_help_and_completion_know_the_verb(capsys: pytest.CaptureFixture[str]) -> None:

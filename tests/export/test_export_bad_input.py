@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from vgen_eval.hookspecs import hookimpl
 
 NAMES = (
     "escaping", "absolute", "linked", "twice", "raising", "halfway", "leaving", "wrong", "nothing",
+    "dotted", "slashed", "folded", "newline", "escape", "numbered", "words", "plain", "numbers",
+    "single", "stopping", "quitting", "leaping", "silent", "refusing", "partly",
 )
 
 @hookimpl
@@ -25,6 +28,7 @@ def vgen_exporters():
     return {name: f"plug_export.parts:{name.title()}" for name in NAMES}
 """
 PARTS = """
+from vgen_eval.errors import Refused
 from vgen_eval.exporting import File, LeftOut
 from vgen_eval.types import NoOptions
 
@@ -87,6 +91,89 @@ class Wrong(Base):
 class Nothing:
     version = 1
     Options = NoOptions
+
+
+class Several(Base):
+    def export(self, runs):
+        for path in self.paths:
+            yield File(path, [b"1"])
+
+
+class Dotted(Several):
+    paths = ("a.txt", "./a.txt")
+
+
+class Slashed(Several):
+    paths = ("b/c", "b//c")
+
+
+class Folded(Several):
+    paths = ("a", "a/b")
+
+
+class Newline(Base):
+    path = "a\\nb.txt"
+
+
+class Escape(Base):
+    path = "a\\x1b[31m.txt"
+
+
+class Numbered(Base):
+    path = 5
+
+
+class Parts(Base):
+    def export(self, runs):
+        yield File("a.txt", self.parts)
+
+
+class Words(Parts):
+    parts = "text"
+
+
+class Plain(Parts):
+    parts = b"text"
+
+
+class Numbers(Parts):
+    parts = [1, 2]
+
+
+class Single(Base):
+    def export(self, runs):
+        return 5
+
+
+class Stopping(Base):
+    def export(self, runs):
+        raise StopIteration
+
+
+class Quitting(Base):
+    def export(self, runs):
+        yield File("a.txt", [b"1"])
+        raise GeneratorExit
+
+
+class Leaping(Base):
+    def export(self, runs):
+        raise BaseException("far")
+
+
+class Silent(Base):
+    def export(self, runs):
+        return []
+
+
+class Refusing(Base):
+    def export(self, runs):
+        raise Refused("not today")
+
+
+class Partly(Base):
+    def export(self, runs):
+        yield LeftOut(runs[0], "not of a kind")
 """
 
 
@@ -120,6 +207,22 @@ def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("raising", "ValueError: no such thing"),
         ("wrong", "a File or a LeftOut wanted"),
         ("nothing", "lacks the method 'export'"),
+        ("dotted", r"writes './a\.txt' twice, as 'a\.txt' too"),
+        ("slashed", "writes 'b//c' twice, as 'b/c' too"),
+        ("folded", "one is a folder of the other"),
+        ("newline", r"'a\\nb\.txt' is no name of a file"),
+        ("escape", "is no name of a file"),
+        ("numbered", "5 is no name of a file"),
+        ("words", r"parts of 'a\.txt' are one str; an iterable of bytes wanted"),
+        ("plain", r"parts of 'a\.txt' are one bytes"),
+        ("numbers", r"parts of 'a\.txt' are of int; bytes wanted"),
+        ("single", "TypeError: 'int' object is not iterable"),
+        ("stopping", "StopIteration"),
+        ("quitting", "GeneratorExit"),
+        ("leaping", "BaseException: far"),
+        ("silent", "gives no file of 3 runs"),
+        ("refusing", "Refused: not today"),
+        ("partly", "gives no file of 3 runs"),
     ],
 )
 def test_exporters_that_break_the_contract_are_named(
@@ -131,6 +234,8 @@ def test_exporters_that_break_the_contract_are_named(
     with pytest.raises(BrokenPlugin, match=reason) as caught:
         export_runs(f"plug-export:{name}", runs_of(results, "blind"), plugin)
     assert f"plug-export:{name}" in str(caught.value)
+    assert (caught.value.exit_code, bool(caught.value.cure)) == (3, True)
+    assert not list(plugin.rglob(".*"))
     assert not list(plugin.parent.rglob("escaped.txt"))
     assert not Path("/tmp/escaped.txt").exists()
 
@@ -176,6 +281,33 @@ def test_a_target_that_is_a_file_is_refused(results: Path, tmp_path: Path) -> No
         export_runs("csv", runs_of(results, "blind"), target / "below")
 
 
+def test_what_stands_at_a_files_place_is_spared_or_keeps_its_mode(
+    results: Path, tmp_path: Path
+) -> None:
+    runs, place = runs_of(results, "blind"), tmp_path / "scores.csv"
+    place.write_text("old")
+    place.chmod(0o600)
+    export_runs("csv", runs, tmp_path)
+    assert place.read_text().startswith("run,")
+    assert place.stat().st_mode & 0o777 == 0o600
+    place.chmod(0o444)
+    with pytest.raises(UsageError, match="is write-protected"):
+        export_runs("csv", runs, tmp_path)
+    place.unlink()
+    os.mkfifo(place)
+    with pytest.raises(UsageError, match="is no file that could be written anew"):
+        export_runs("csv", runs, tmp_path)
+    assert place.is_fifo()
+
+
+def test_what_a_killed_export_left_is_removed_by_the_next(results: Path, tmp_path: Path) -> None:
+    (tmp_path / ".vgen-eval-0123abcd.tmp").write_text("half")
+    (tmp_path / ".mine.tmp").write_text("mine")
+    export_runs("csv", runs_of(results, "blind"), tmp_path)
+    found = sorted(path.name for path in tmp_path.iterdir())
+    assert found == [".mine.tmp", "columns.json", "scores.csv"]
+
+
 def test_other_runs_go_out_when_some_cannot(results: Path, copied: Copied, tmp_path: Path) -> None:
     old = edit(copied("blind", "depth", "old"), lambda card: card.update(schema_version="2.0"))
     half = copied("blind", "depth", "half")
@@ -208,7 +340,7 @@ def test_other_runs_go_out_when_some_cannot(results: Path, copied: Copied, tmp_p
         (without, "has no score of its primary, 'delta1'"),
         (other, "schema 99"),
         (on, "its card is older than its lines"),
-        (lost, "its scores are of other decoders or metrics"),
+        (lost, "the scores that its card was made of are gone"),
     ):
         assert any(str(run) in line and reason in line for line in done.left_out), (reason, told)
     assert len(done.left_out) == 7

@@ -116,3 +116,18 @@ def test_formats_are_listed_shown_and_completed(
     monkeypatch.setenv("COMP_CWORD", "2")
     assert main([]) == 0
     assert capsys.readouterr().out.split() == ["plain,csv"]
+
+
+def test_runs_with_one_reason_are_one_line(
+    results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["export", "hf-eval-results", "classical", "--task-id", "t", "--hub-dataset", "a/b"]
+    options = ["-o", str(tmp_path / "out"), "--output", str(results)]
+    assert main([*words, *options]) == 3
+    line, end = capsys.readouterr().err.splitlines()
+    assert line.startswith("left out: 3 runs (")
+    assert line.count("runs/classical/") == 2
+    assert line.endswith(", ...): 3 runs of classical would be one number under task id 't'; "
+                         "name one run, or --task NAME")  # fmt: skip
+    assert end == "error: nothing was exported"
+    assert main([*words, *options, "--task", "depth"]) == 0

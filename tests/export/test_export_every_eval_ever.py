@@ -287,3 +287,16 @@ def test_neither_keys_nor_places_of_this_machine_get_out(
     assert "@api.test/v1" in details["options"]
     asked = record["evaluation_results"][0]["generation_config"]["generation_args"]
     assert (asked["temperature"], asked["max_tokens"]) == (0.5, 8)
+
+
+def test_an_unfilled_template_is_told_to_be_one_and_the_cards_word_is_kept(tree: Found) -> None:
+    record, rows = of(tree, "classical", "counting")
+    told = record["model_info"]["additional_details"]
+    assert (told["model_availability"], told["availability"]) == ("unknown", "code")
+    assert all("{query}" in row["input"]["raw"] for row in rows)
+    assert {row["metadata"]["input_raw"] for row in rows} == {
+        "the prompt's template: the run does not keep what stood for query"
+    }
+    _, rows = of(tree, "classical", "depth")
+    assert not any("input_raw" in row["metadata"] for row in rows)
+    assert not any("{" in row["input"]["raw"] for row in rows)

@@ -98,7 +98,12 @@ def test_several_models_have_a_folder_each(results: Path, tmp_path: Path) -> Non
     ("options", "what", "cure"),
     [
         ({}, "under which id", "--task-id ID"),
-        ({"task_id": "t"}, "names no data set of the Hub", "--hub-dataset OWNER/NAME"),
+        ({"task_id": "t"}, "no data set of the Hub is named", "--hub-dataset OWNER/NAME"),
+        (
+            {},
+            "no data set of the Hub is named in the card of samples/counting, samples/depth and",
+            "a benchmark; --task-id ID",
+        ),
     ],
 )
 def test_names_that_are_not_known_are_asked_for(
@@ -131,7 +136,7 @@ def test_two_runs_under_one_id_are_both_left_out(results: Path, tmp_path: Path) 
     assert (done.files, done.runs) == ((), ())
     assert len(done.left_out) == 3
     assert all("3 runs of classical would be one number" in line for line in done.left_out)
-    assert all("name the one to publish" in line for line in done.left_out)
+    assert all("name one run" in line for line in done.left_out)
 
 
 def test_incomplete_runs_and_values_that_are_null_or_missing_are_left_out(

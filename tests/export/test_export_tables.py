@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from exportkit import FAULTY, export_runs, lines, runs_of
+from exportkit import FAULTY, Copied, export_runs, lines, runs_of
 from vgen_eval.errors import MissingExtra
+from vgen_eval.exporting import csv_text
 from vgen_eval.results.card import read_card
 
 FIXED = [
@@ -165,3 +166,41 @@ def test_without_pyarrow_the_extra_is_named_and_csv_goes_on(
     assert caught.value.cure == "pip install 'vgen-eval[data]'"
     assert not list(tmp_path.iterdir())
     assert len(export_runs("csv", runs, tmp_path).files) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("plain, text", "plain, text"),
+        ("=1+1", "'=1+1"),
+        ("+1", "'+1"),
+        ("-1", "'-1"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("\uff1d1", "'\uff1d1"),
+        ("\t=1", "\\u0009=1"),
+        ("\r\n=1", "\\u000d\\u000a=1"),
+        ("a\x1b[31m", "a\\u001b[31m"),
+        ("a\u202eb", "a\\u202eb"),
+        ("a\udc80", "a\\udc80"),
+        ("a\U000e0001", "a\\U000e0001"),
+        ("\u00e9 \u4e2d \u200d", "\u00e9 \u4e2d \u200d"),
+        ("", ""),
+    ],
+)
+def test_a_text_in_csv_is_one_line_and_no_formula(text: str, cell: str) -> None:
+    assert csv_text(text) == cell
+
+
+def test_tags_and_names_of_samples_are_no_formulas_in_csv_and_numbers_stay(
+    copied: Copied, tmp_path: Path
+) -> None:
+    run = copied("blind", "depth")
+    path = run / "samples.jsonl"
+    told = lines(path)
+    tag = next(iter(told[0]["tags"]))
+    told[0]["tags"][tag] = '=HYPERLINK("x")\nb'
+    path.write_text("".join(json.dumps(line) + "\n" for line in told))
+    export_runs("csv", [run], tmp_path / "out")
+    _, rows = read_csv(tmp_path / "out")
+    assert rows[0][f"tag.{tag}"] == '\'=HYPERLINK("x")\\u000ab'
+    assert len((tmp_path / "out" / "scores.csv").read_text().splitlines()) == len(rows) + 1

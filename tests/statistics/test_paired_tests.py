@@ -125,6 +125,12 @@ def test_without_samples_or_values_there_is_no_test() -> None:
     assert (nothing.p_value, nothing.reason) == (None, "no difference")
 
 
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_a_difference_that_is_not_finite_is_told_as_that(bad: float) -> None:
+    found = permute_mean(np.array([0.5, bad, 1.0]), np.arange(3))
+    assert (found.p_value, found.clusters, found.reason) == (None, 3, "not finite")
+
+
 def test_false_alarms_are_as_rare_as_they_should_be() -> None:
     """At 5 %, of 1,000 pairs that do not differ, skewed, in groups of unequal size."""
     groups = np.repeat(np.arange(25), RNG.integers(1, 5, 25))

@@ -17,7 +17,7 @@ from vgen_eval.types import NoOptions, Value
 __all__ = ["check_protocol", "check_task", "primary_values"]
 
 SKIP = "skip"
-_PROTOCOL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_PROTOCOL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 def check_task(checker: Checker, card: TaskCard) -> None:
@@ -37,7 +37,9 @@ def check_task(checker: Checker, card: TaskCard) -> None:
     for name, body in card.protocols.items():
         path = join("protocols", name)
         if not _PROTOCOL_NAME.fullmatch(name):
-            checker.add(path, "a protocol's name holds letters, digits, dots, - and _ only")
+            checker.add(
+                path, "a protocol's name holds letters, digits, dots, - and _ only, 100 at most"
+            )
         check_protocol(checker, card, body, path)
 
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import msgspec
 import yaml
 
+from vgen_eval.cards.names import NAME
 from vgen_eval.cards.problems import Problems, clip
 from vgen_eval.cards.scalars import resolve_plain
 from vgen_eval.cards.yaml_nodes import (
@@ -23,7 +24,7 @@ from vgen_eval.cards.yaml_nodes import (
 __all__ = ["CardHead", "read_head"]
 
 _KINDS = ("task", "model", "suite")
-_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*")
+_NAME = re.compile(NAME)
 _OPENING = (yaml.MappingStartEvent, yaml.SequenceStartEvent)
 _CLOSING = (yaml.MappingEndEvent, yaml.SequenceEndEvent)
 

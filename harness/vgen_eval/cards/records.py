@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from vgen_eval.cards.names import NAME
 from vgen_eval.imaging import WHITE, Fit
 from vgen_eval.types import AnswerForm, Role
 
@@ -35,7 +36,6 @@ __all__ = [
     "TaskCard",
 ]
 
-NAME = r"^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*$"
 WORD = r"^[a-z0-9][a-z0-9_-]*$"
 COMPONENT = r"^([A-Za-z0-9][A-Za-z0-9._-]*:)?[A-Za-z0-9][A-Za-z0-9_.-]*$"
 REENCODE = r"^jpeg:([1-9][0-9]?|100)$"

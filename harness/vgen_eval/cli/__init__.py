@@ -134,9 +134,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code; `argv` without the program's name.
 
     0 done; 1 incomplete, or failures over --fail-over; 2 usage or invalid card; 3 something named
-    exactly could not run; 4 internal error; 130 and 143 after signals.
+    exactly could not run; 4 internal error; 130 and 143 after signals; 141 when who read stdout
+    went away. Without a stdout from the start the work is done all the same, in silence.
     """
     words = list(sys.argv[1:] if argv is None else argv)
+    if argv is None:
+        _open_streams()
     for stream in (sys.stdout, sys.stderr):
         # a name that the terminal's encoding lacks is shown escaped, and never ends a run
         with contextlib.suppress(AttributeError, ValueError):
@@ -146,7 +149,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _complete()
         with cli.make_context(PROGRAM, words or ["--help"]) as ctx:
             code = cli.invoke(ctx)
-            sys.stdout.flush()
+            if sys.stdout is not None:
+                sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except click.exceptions.Exit as exc:
         return exc.exit_code
@@ -154,13 +158,31 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BaseException as exc:
         from vgen_eval.cli.faults import report
 
-        return report(exc)
+        return report(exc, words)
     finally:
         if argv is not None:  # called from somebody's program, which goes on
             for name in ("terminal", "logs"):
                 module = sys.modules.get(f"{__name__}.{name}")
                 if module is not None:
                     module.release()
+
+
+def _open_streams() -> None:
+    """Opens what the process was started without; it leads nowhere.
+
+    Else the first file that is opened would be number 1, and hold what libraries print.
+    """
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        try:
+            os.fstat(number)
+        except OSError:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            if nowhere != number:
+                os.dup2(nowhere, number)
+                os.close(nowhere)
+            os.set_inheritable(number, True)
+            # the number is the process's own: no stream closes it
+            setattr(sys, name, open(number, mode, closefd=False))  # noqa: SIM115
 
 
 def _complete() -> int:

@@ -13,6 +13,7 @@ from vgen_eval.wording import plural
 
 if TYPE_CHECKING:
     from vgen_eval.results.across import Across, RankedTask
+    from vgen_eval.results.across_cells import LeftOut
 
 __all__ = ["table"]
 
@@ -44,12 +45,17 @@ def table(found: Across) -> list[str]:
 
 
 def _left_out(found: Across) -> Iterator[str]:
-    """Each by its name, but several with one reason by their number."""
-    reasons: dict[str, list[str]] = {}
+    """Each by its name; of many with one reason their number, and whose they are."""
+    reasons: dict[str, list[LeftOut]] = {}
     for one in found.left_out:
-        reasons.setdefault(one.reason, []).append(one.what)
-    for reason, names in list(reasons.items())[:MOST_LEFT_OUT]:
-        told = ", ".join(names) if len(names) <= MOST_NAMED else plural(len(names), "run")
+        reasons.setdefault(one.reason, []).append(one)
+    for reason, those in list(reasons.items())[:MOST_LEFT_OUT]:
+        told = ", ".join(one.what for one in those[:MOST_NAMED])
+        if len(those) > MOST_NAMED:
+            models = list(dict.fromkeys(one.model for one in those if one.model))
+            told = f"{plural(len(those), 'run')}"
+            told += f" of {', '.join(models[:MOST_NAMED])}" if models else ""
+            told += ", ..." if len(models) > MOST_NAMED else ""
         yield from wrap(shorten(f"{told}: {reason}"), 2)
     if len(reasons) > MOST_LEFT_OUT:
         yield f"  and for {len(reasons) - MOST_LEFT_OUT} more reasons: --json"
@@ -72,7 +78,7 @@ def _models(found: Across) -> list[str]:
                 str(sum(place == last for place in model.places)),
             ]
         )
-    return terminal.layout(rows, right="rlrrr", indent="  ")
+    return terminal.fitted(rows, right="rlrrr", indent="  ")
 
 
 def _agreement(found: Across) -> str:
@@ -108,4 +114,4 @@ def _wins(found: Across) -> list[str]:
     for at, (label, wins) in enumerate(zip(_labels(found), found.wins, strict=True)):
         numbers = ["-" if other == at else str(won) for other, won in enumerate(wins)]
         rows.append([str(at + 1), label, *numbers])
-    return terminal.layout(rows, right=f"rl{'r' * count}", indent="  ")
+    return terminal.fitted(rows, right=f"rl{'r' * count}", indent="  ")

@@ -154,7 +154,7 @@ def _lines(record: BenchRecord, path: Path | None) -> list[str]:
         f"  batch 1, {terminal.plural(calls.asked, 'call')}{turns} one after the other; pictures "
         f"{shown}; {terminal.plural(calls.warmup, 'warm-up call')} left out",
         "",
-        *terminal.layout(_rows(record), indent="  "),
+        *terminal.fitted(_rows(record), indent="  "),
         "",
         f"record: {path or 'none written: the one before, of the same, measured something'}",
     ]

@@ -94,7 +94,7 @@ def _lines(record: Conformance, path: Path | None, *, verbose: bool) -> list[str
     lines = []
     if verbose:
         rows = [[check.id, check.outcome, check.detail] for check in record.checks]
-        lines += [*terminal.layout(rows), ""]
+        lines += [*terminal.fitted(rows), ""]
     for check in record.failures:
         lines += [f"{check.id}: {check.detail}", f"  cure: {check.cure}"]
     lines += _skips(record)

@@ -34,9 +34,11 @@ def table(found: Contrast) -> list[str]:
     """The lines that say what `contrast` found."""
     runs = found.runs
     against = f"to run 1, {runs[0].label}" if found.pairing == "first" else "of every two runs"
+    pairs = [pair for measure in found.measures for part in measure.parts for pair in part.pairs]
+    intervals = ", with 95 % intervals" if any(interval(p.interval) for p in pairs) else ""
     lines = [
         f"{found.task}   {plural(len(runs), 'run')}",
-        *wrap(f"differences: {against}, paired by sample, with 95 % intervals"),
+        *wrap(f"differences: {against}, paired by sample{intervals}"),
         f"p: runs exchanged group by group, Holm-corrected for {plural(found.tests, 'test')}",
     ]
     if found.identity:
@@ -46,8 +48,11 @@ def table(found: Contrast) -> list[str]:
         lines += ["", "What differs between runs of one model:", *_facts(options)]
     if found.versions:
         lines += ["", "Made with other versions:", *_facts(found.versions)]
+    shared = _shared_reason(found)
     for measure in found.measures:
-        lines += ["", *_measure(measure, found)]
+        lines += ["", *_measure(measure, found, shared)]
+    if shared is not None:
+        lines += ["", *wrap(f"no interval: {shared}")]
     lines += _apart(found)
     left_out = (f"left out: {one.what}: {one.reason}" for one in found.left_out)
     notes = [*_states(found), *map(shorten, left_out)]
@@ -88,7 +93,18 @@ def _is_of_one_model(one: Differing, found: Contrast) -> bool:
     return any(a.model == b.model and first != second for (a, first), (b, second) in pairs)
 
 
-def _measure(measure: Measure, found: Contrast) -> Iterator[str]:
+def _shared_reason(found: Contrast) -> str | None:
+    """The one reason for which several values have no interval; None where there is none."""
+    reasons = [set(_no_interval(measure.parts[0])) for measure in found.measures]
+    return next(iter(reasons[0]), None) if len(reasons) > 1 and _all_alike(reasons) else None
+
+
+def _all_alike(reasons: Sequence[set[str]]) -> bool:
+    return len(reasons[0]) == 1 and all(each == reasons[0] for each in reasons)
+
+
+def _measure(measure: Measure, found: Contrast, told: str | None) -> Iterator[str]:
+    """`told`: why there is no interval, where that is said elsewhere."""
     whole = measure.parts[0]
     unit = f" in {measure.unit}" if measure.unit else ""
     better = "higher" if measure.higher_is_better else "lower"
@@ -99,13 +115,19 @@ def _measure(measure: Measure, found: Contrast) -> Iterator[str]:
         label = terminal.clip(run.label, LONGEST_LABEL)
         rows.append([str(at + 1), label, number(value.value), interval(value.interval)])
     yield from _aligned(rows, "r")
-    rows = [["", "difference, 95 %", "p", "won", "tied", "lost", "second is"]]
+    rows = [["", _heading(whole), "p", "won", "tied", "lost", "second is"]]
     rows += [_row(pair, _name(pair), measure) for pair in whole.pairs]
     yield from _aligned(rows, "lllrrr")
-    for note in dict.fromkeys(_notes(whole)):
+    notes = [*_notes(whole), *(f"no interval: {r}" for r in _no_interval(whole) if r != told)]
+    for note in dict.fromkeys(notes):
         yield from wrap(note, 2)
     if len(measure.parts) > 1:
         yield from _by(measure)
+
+
+def _heading(*parts: Part) -> str:
+    has_interval = any(interval(pair.interval) for part in parts for pair in part.pairs)
+    return "difference, 95 %" if has_interval else "difference"
 
 
 def _name(pair: Pair) -> str:
@@ -151,18 +173,21 @@ def _notes(part: Part) -> Iterator[str]:
     for value in part.values:
         if value.reason:
             yield f"no value: {value.reason}"
+
+
+def _no_interval(part: Part) -> Iterator[str]:
+    """Why values and differences have no interval, each reason once."""
     reasons = [value.interval.reason for value in part.values if value.value is not None]
     reasons += [pair.interval.reason for pair in part.pairs if pair.difference is not None]
     for reason in dict.fromkeys(reasons):
         if reason:
-            yield f"no interval: {reason}"
+            yield reason
 
 
 def _by(measure: Measure) -> Iterator[str]:
     tag = measure.parts[1].subset.partition("=")[0]
-    rows = [
-        [terminal.clip(f"by {tag}", LONGEST_SUBSET), "n", "", "difference, 95 %", "p", "second is"]
-    ]
+    heading = _heading(*measure.parts[1:])
+    rows = [[terminal.clip(f"by {tag}", LONGEST_SUBSET), "n", "", heading, "p", "second is"]]
     for part in measure.parts[1:]:
         subset = terminal.clip(part.subset.partition("=")[2], LONGEST_SUBSET)
         for pair in part.pairs:
@@ -177,7 +202,7 @@ def _aligned(rows: list[list[str]], right: str) -> list[str]:
     for at in range(len(rows[0])):
         if not any(row[at] for row in rows[1:]):
             rows[0][at] = ""
-    return terminal.layout(rows, right=right, indent="  ")
+    return terminal.fitted(rows, right=right, indent="  ")
 
 
 def _apart(found: Contrast) -> Iterator[str]:
@@ -195,7 +220,7 @@ def _apart(found: Contrast) -> Iterator[str]:
             ]
             for far in pair.farthest
         ]
-        yield from terminal.layout(rows, right="lrr")
+        yield from terminal.fitted(rows, right="lrr")
     if len(pairs) > MOST_APART:
         yield from ("", f"and of {plural(len(pairs) - MOST_APART, 'more pair')}: --json")
 

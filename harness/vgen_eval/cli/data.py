@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vgen_eval.cli.completing import complete_data
+from vgen_eval.cli.data_export import export_data
 from vgen_eval.cli.verbs import VerbGroup
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def command(ctx: click.Context) -> None:
       vgen-eval data list depth/nyuv2       source, licence, terms, and how its files lie
       vgen-eval data list depth/nyuv2 --ids > ids.txt      its samples, for --samples @ids.txt
       vgen-eval data prepare counting/pixmo-count --accept-terms
+      vgen-eval data export depth/nyuv2 -o DIR    pictures and prompts, for a program elsewhere
       vgen-eval data verify depth/nyuv2     read all of it, name every fault
 
     NAME is a task, a glob ('depth/*'), or a folder below the data folder (nyuv2).
@@ -49,6 +51,8 @@ def command(ctx: click.Context) -> None:
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 
+
+command.add_command(export_data)
 
 _NAMES = click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=complete_data)
 _NAMED = click.argument(

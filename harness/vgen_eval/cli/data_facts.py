@@ -53,8 +53,7 @@ def table(found: Sequence[Row]) -> list[str]:
                  "" if state.whole else _short(ref, state)]
             )  # fmt: skip
             told = root
-    lines = terminal.layout(rows, right="lllrrl", indent="  ")
-    return [terminal.clip(line, terminal.width()) for line in lines]
+    return terminal.fitted(rows, right="lllrrl", indent="  ")
 
 
 def _by_root(found: Sequence[Row]) -> dict[str, list[Row]]:

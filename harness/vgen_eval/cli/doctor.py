@@ -121,7 +121,7 @@ def _lines(found: dict[str, Any]) -> list[str]:
         ["python", found["python"], found["platform"]],
         *([name, version, ""] for name, version in there.items()),
     ]
-    lines = [*terminal.layout(rows), ""]
+    lines = [*terminal.fitted(rows), ""]
     rows = []
     for extra, state in found["extras"].items():
         lacking = state["missing"]
@@ -161,4 +161,4 @@ def _lines(found: dict[str, Any]) -> list[str]:
             "one writer a run is ensured" if output["locks"] else "two processes may write one run"
         )
         rows.append(["locks", "ok" if output["locks"] else "missing", text])
-    return lines + terminal.layout(rows)
+    return lines + terminal.fitted(rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,10 +27,10 @@ __all__ = ["count_finished", "show_plan"]
 EXIT_NOTHING_RUNS = 3
 
 
-def count_finished(job: Job) -> int:
-    """Attempts of the job that are over, as its run directory has them."""
+def count_finished(job: Job, *, retry: Collection[str] = ()) -> int:
+    """Attempts of the job that are there; `retry`: statuses that are made again."""
     asked = {"samples": [item.id for item in job.items], "attempts": job.attempts}
-    return count_done(job.path, asked)[0]
+    return count_done(job.path, asked, retry=retry)[0]
 
 
 class _Expected(msgspec.Struct, frozen=True):
@@ -64,7 +64,12 @@ def show_plan(plan: Plan, settings: Settings, *, as_json: bool) -> int:
     wanted = ask_demands(plan, settings)
     estimates = Estimates(Path(settings.output))
     expected = [
-        _Expected(job, count_finished(job), estimates.of(job), wanted[id(job.model)].is_paid)
+        _Expected(
+            job,
+            count_finished(job, retry=settings.retry_failed),
+            estimates.of(job),
+            wanted[id(job.model)].is_paid,
+        )
         for job in plan.jobs
     ]
     code = 0 if plan.jobs and not any(skip.exact for skip in plan.skipped) else EXIT_NOTHING_RUNS
@@ -124,7 +129,7 @@ def _print_jobs(expected: list[_Expected]) -> None:
         )
     if not any(row[7] for row in rows[1:]):
         rows[0][7] = ""
-    terminal.say(*terminal.layout(rows, right="llllrlrrll", indent="  "), "")
+    terminal.say(*terminal.fitted(rows, right="llllrlrrll", indent="  "), "")
 
 
 def _price(entry: _Expected) -> str:

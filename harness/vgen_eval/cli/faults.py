@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from traceback import walk_tb
-from typing import Any
+from typing import Any, cast
 
 import click
 
-from vgen_eval.cli import PROGRAM, logs, terminal
+from vgen_eval.cli import PROGRAM, cli, logs, terminal
 from vgen_eval.errors import (
     CardError,
     MissingExtra,
@@ -27,8 +28,8 @@ LONGEST = 2000
 """Columns of an error at most: the rest of a name that is a page long helps nobody."""
 
 
-def report(exc: BaseException) -> int:
-    """Says what went wrong and returns the exit code."""
+def report(exc: BaseException, words: Sequence[str] = ()) -> int:
+    """Says what went wrong and returns the exit code; `words`: what was typed."""
     if isinstance(exc, terminal.OutputClosed) or _is_from_click_echo(exc):
         terminal.drop_stdout()
         return PIPE_CLOSED
@@ -39,7 +40,7 @@ def report(exc: BaseException) -> int:
         _tell(exc.what, _cure(exc))
         return exc.exit_code
     if isinstance(exc, click.ClickException):
-        what, cure = _of_click(exc)
+        what, cure = _of_click(exc, words)
         _tell(what, cure)
         return 2
     path = logs.write_traceback(exc)
@@ -101,10 +102,10 @@ def as_usage(exc: CardError) -> UsageError:
     return UsageError(f"{first}{f' (and {count - 1} more)' if count > 1 else ''}")
 
 
-def _of_click(exc: click.ClickException) -> tuple[str, str | None]:
+def _of_click(exc: click.ClickException, words: Sequence[str]) -> tuple[str, str | None]:
     """Cause and cure in our form of what click says."""
     ctx = getattr(exc, "ctx", None)
-    path = ctx.command_path if ctx is not None else PROGRAM
+    path = ctx.command_path if ctx is not None else _verb_of(words)
     cure = f"{path} --help shows its options"
     if isinstance(exc, click.NoSuchOption):
         return f"no option '{exc.option_name}'.{_near_options(exc.option_name, ctx)}", cure
@@ -114,6 +115,20 @@ def _of_click(exc: click.ClickException) -> tuple[str, str | None]:
         return f"{_name_of(exc.param)}: {exc.message.rstrip('.')}", cure
     message = exc.format_message().rstrip(".")
     return message[:1].lower() + message[1:], cure
+
+
+def _verb_of(words: Sequence[str]) -> str:
+    """The command that was typed: of an option without its value click does not say whose it is."""
+    if words and words[0].startswith("-"):
+        words = ("run", *words)
+    path, command = [PROGRAM], cast("click.Command | None", cli)
+    for word in words:
+        if not isinstance(command, click.Group):
+            break
+        command = command.get_command(click.Context(command), word)
+        if command is not None:
+            path.append(word)
+    return " ".join(path)
 
 
 def _name_of(param: Any) -> str:

@@ -72,7 +72,7 @@ def command(
     elif len(rows) == 1:
         terminal.note(f"no {kind} are installed")
     else:
-        terminal.say(*terminal.layout(rows))
+        terminal.say(*terminal.fitted(rows))
     return 0
 
 
@@ -103,8 +103,8 @@ def _collect(
         rows += [_plugin_row(record) for record in records]
     else:
         records = _components(COMPONENTS[kind], catalog)
-        rows = [["name", "object", ""]]
-        rows += [[r["typed"], r["target"], r["note"]] for r in records]
+        rows = [["name", "what it is"]]
+        rows += [[r["typed"], _told(r)] for r in records]
     for record in records:
         record.pop("typed", None)
     return records, rows
@@ -150,12 +150,18 @@ def _components(kind: str, catalog: Catalog) -> list[dict[str, Any]]:
                         "name": part.name,
                         "distribution": report.name,
                         "target": part.target,
+                        "text": part.text,
                         "ok": part.ok,
                         "note": part.note,
                         "typed": part.name if report.name == BUILTIN else qualified,
                     }
                 )
     return records
+
+
+def _told(record: dict[str, Any]) -> str:
+    """What the component says it is, and what is wrong with it or wanting."""
+    return "   ".join(filter(None, [record["text"] or record["target"], record["note"]]))
 
 
 def _plugins(catalog: Catalog) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ import msgspec
 
 from vgen_eval.cli import logs, terminal
 from vgen_eval.cli.numbers import duration, interval, number
+from vgen_eval.cli.remarks import labels, print_remarks, tell_unscored
 from vgen_eval.cli.suites import model_label, print_suites, task_label
 from vgen_eval.engine.pricing import add_up, format_usd
 from vgen_eval.results.card import ResultCard
@@ -52,12 +53,15 @@ def print_results(
     print_skipped(results.skipped)
     if not results:
         return
-    done = sum(card.counts.done for card in results)
+    done = sum(card.counts.ended for card in results)
+    scored = sum(card.counts.done for card in results)
+    noun = "prediction" if scored == done else "attempt"
     complete = not results.stopped and all(card.complete for card in results)
     terminal.say(
         f"{'done in' if complete else 'incomplete after'} {duration(seconds)}   "
-        f"{terminal.plural(len(results), 'result card')}, {terminal.plural(done, 'prediction')}"
+        f"{terminal.plural(len(results), 'result card')}, {terminal.plural(done, noun)}"
         + (f" ({'all' if before == done else f'{before:,}'} from before)" if before else "")
+        + ("" if scored == done else f", {scored:,} of them scored")
         + _cost(results)
     )
     _print_where(results, output)
@@ -107,7 +111,7 @@ class Table:
             model_label(card) if self._models else "",
             card.answer,
             card.prompt or "-" if self._prompts else "",
-            f"{card.counts.done:,}/{card.counts.expected:,}",
+            f"{card.counts.ended:,}/{card.counts.expected:,}",
             f"{card.counts.failed:,}",
             card.primary,
             number(score.value),
@@ -126,53 +130,8 @@ def print_table(cards: Sequence[ResultCard]) -> None:
         wide=terminal.width() >= terminal.WIDE and any(interval(c.score().ci95) for c in cards),
     )
     rows = [table.head(), *(table.row(card) for card in cards)]
-    terminal.say("", *terminal.layout(rows, right=Table.RIGHT, indent="  "))
+    terminal.say("", *terminal.fitted(rows, right=Table.RIGHT, indent="  "))
     print_remarks(cards)
-
-
-def print_remarks(cards: Sequence[ResultCard]) -> None:
-    """Prints what the lines of the table leave out, and the empty line that ends it."""
-    for line in _remarks(cards):
-        terminal.say(f"  {line}")
-    terminal.say("")
-
-
-def _remarks(cards: Sequence[ResultCard]) -> Iterator[str]:
-    """What a line of the table leaves out, and what would make one doubt its number."""
-    for card in cards:
-        label = task_label(card)
-        score, counts = card.score(), card.counts
-        if score.value is None:
-            reason = terminal.clean(score.reason or "not known")
-            yield f"{label}: no {card.primary}: {reason}"
-        if not card.complete:
-            left = counts.not_run + counts.infrastructure
-            yield f"{label}: incomplete: {left:,} of {counts.expected:,} have no score yet"
-        asked = counts.expected - counts.data_fault - counts.not_run
-        if asked and counts.model_failure == asked:
-            yield f"{label}: every attempt failed: {_listed(counts.statuses)}"
-        for flag, count in counts.flags.items():
-            if count == counts.answered > 1:
-                yield f"{label}: every answer is flagged {terminal.clean(flag)}"
-        if counts.data_fault:
-            faults = {s: counts.statuses.get(s, 0) for s in ("no_valid_target", "bad_sample")}
-            yield f"{label}: left out of the score: {_listed(faults)}"
-
-
-def _reasons(cards: Sequence[ResultCard]) -> Iterator[str]:
-    """The commonest reason of each run that has attempts without a score."""
-    for card in cards:
-        failures = card.volatile.get("failures") or ()
-        if card.counts.infrastructure and failures:
-            most = failures[0]
-            yield f"  {task_label(card)}: {most['attempts']:,} x {terminal.clean(most['reason'])}"
-
-
-def _listed(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
-
-
-NO_DATA = "data not found"
 
 
 def print_skipped(skipped: Sequence[Skip]) -> None:
@@ -190,7 +149,7 @@ def print_skipped(skipped: Sequence[Skip]) -> None:
         names = ", ".join(dict.fromkeys(tasks))
         who = names if len(tasks) <= 3 else terminal.plural(len(tasks), "pair")
         rows.append(["skipped" if not rows else "", who, reason])
-    terminal.say(*terminal.layout(rows, indent="  "), "")
+    terminal.say(*terminal.fitted(rows, indent="  "), "")
 
 
 # --- for programs, and why the exit code is what it is
@@ -215,7 +174,7 @@ def as_record(
     }
 
 
-def explain_exit(results: Results, fail_over: float | None) -> None:
+def explain_exit(results: Results, fail_over: float | None, *, output: str) -> None:
     """Says on stderr why the exit code is not 0."""
     log = logs.written()
     groups: dict[tuple[str, str], list[str]] = {}
@@ -235,13 +194,14 @@ def explain_exit(results: Results, fail_over: float | None) -> None:
             f"{terminal.plural(unscored, 'attempt')} failed in calling or scoring: no score yet.",
             "The same command with --retry-failed runs them again."
             + (f" (log: {log})" if log else ""),
-            *_reasons(results),
+            *tell_unscored(results, output),
         )
+    label_of = labels(results)
     for card in results if fail_over is not None else ():
         asked = card.counts.expected - card.counts.data_fault
         failed = card.counts.failed - card.counts.bad_samples  # faulty data is no model's failure
         if asked and fail_over is not None and failed / asked > fail_over:
             terminal.note(
-                f"{task_label(card)}: {failed:,} of {asked:,} failed, more than"
+                f"{label_of(card)}: {failed:,} of {asked:,} failed, more than"
                 f" --fail-over {fail_over:g}"
             )

@@ -47,7 +47,7 @@ def command(ctx: click.Context) -> None:
     "--kind", type=click.Choice(KINDS), default="model", help="What it brings (model).",
     metavar="|".join(KINDS),
 )  # fmt: skip
-@click.option("--folder", metavar="DIR", help="Where to write it (./NAME).")
+@click.option("-o", "--to", "--folder", "folder", metavar="DIR", help="Where to write it (./NAME).")
 def new(name: str, kind: Kind, folder: str | None) -> int:
     """Write a complete package that runs at once: typed, tested, ready to be changed.
 

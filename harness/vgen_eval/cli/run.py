@@ -36,6 +36,8 @@ NOT_THE_MODELS = "error,timeout,judge_error,bad_sample"
 )
 @click.option(
     "--tasks",
+    "--task",
+    "tasks",
     multiple=True,
     metavar="NAME,..",
     shell_complete=complete_tasks,
@@ -158,7 +160,7 @@ def _run(plan: Plan, settings: Settings, catalog: Catalog, *, as_json: bool) -> 
             before=reporter.found,
             seen=reporter.prints_table,
         )
-    outcome.explain_exit(results, settings.fail_over)
+    outcome.explain_exit(results, settings.fail_over, output=settings.output)
     if results.stopped:
         _say_kept(plan, how=results.stop_reason)
     return code

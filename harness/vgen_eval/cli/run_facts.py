@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,30 +10,30 @@ from vgen_eval.store.journal import read_lines
 from vgen_eval.store.run import RunStore
 from vgen_eval.types import STATUS_GROUP
 
-__all__ = ["count_done", "is_done", "list_failed"]
+__all__ = ["count_done", "list_failed"]
 
 Key = tuple[str, int]
 """Sample id and attempt."""
-
-
-def is_done(status: str | None) -> bool:
-    """Is an attempt over: answered, failed by the model or left out, so not to be made again?"""
-    return STATUS_GROUP.get(status or "") not in (None, "infrastructure")
 
 
 def _wanted(record: Mapping[str, Any]) -> set[Key]:
     return {(s, a) for s in record["samples"] for a in range(record["attempts"])}
 
 
-def count_done(path: Path, record: Mapping[str, Any]) -> tuple[int, int]:
-    """Attempts that are over, and all that run.json asks for."""
+def count_done(
+    path: Path, record: Mapping[str, Any], *, retry: Collection[str] = ()
+) -> tuple[int, int]:
+    """Attempts that were made, whatever they came to, and all that run.json asks for.
+
+    `retry`: statuses whose attempts are not counted, as they are to be made again.
+    """
     wanted = _wanted(record)
     statuses: dict[Key, str] = {}
     for _, line in read_lines(RunStore(path).predictions_path):
         key = (line["sample"], line["attempt"])
         if key in wanted:
             statuses[key] = line["status"]
-    return sum(map(is_done, statuses.values())), len(wanted)
+    return sum(status not in retry for status in statuses.values()), len(wanted)
 
 
 def list_failed(path: Path, record: Mapping[str, Any]) -> tuple[list[dict[str, Any]], int]:

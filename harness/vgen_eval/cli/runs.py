@@ -63,7 +63,7 @@ def list_runs(output: str, as_json: bool) -> int:
                 ", ".join(f"{key}={value}" for key, value in r["changed"].items()),
             ]
         )
-    terminal.say(*terminal.layout(rows, right="lllllrrlrlll"))
+    terminal.say(*terminal.fitted(rows, right="lllllrrlrlll"))
     return 0
 
 
@@ -103,7 +103,6 @@ def _describe(path: Path, output: Path) -> dict[str, Any]:
     whole = card.complete and record["done"] == record["expected"]
     counts = card.counts
     return record | {
-        "done": record["done"] - counts.bad_samples,
         "failed": counts.failed,
         "metric": card.primary,
         "value": score.value,
@@ -151,10 +150,14 @@ def remove_runs(runs: Sequence[str], output: str, yes: bool) -> int:
 
 def _confine(word: str, output: Path) -> Path:
     """The run's real path; UsageError unless it is a run inside the runs folder."""
-    from vgen_eval.cli.finding import find_run
+    from vgen_eval.cli.finding import find_run, match_runs
     from vgen_eval.errors import UsageError
 
     path = find_run(word, output).resolve()
+    if not match_runs(word, output):
+        raise UsageError(
+            f"'{word}' is no run itself: it holds one", cure=f"vgen-eval runs rm {path.name}"
+        )
     root = (output / "runs").resolve()
     if path == root or not path.is_relative_to(root):
         raise UsageError(

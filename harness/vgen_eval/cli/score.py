@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 USAGE = "vgen-eval score RUN, or score --task NAME --predictions PATH --model-name NAME"
+MOST_NAMED = 2
 
 
 @click.command("score")
@@ -104,11 +105,11 @@ def command(
         terminal.say_json(outcome.as_record(results, [], notices=[], exit_code=code))
         return code
     if cards and not runs:
-        terminal.say(f"  {_coverage(cards[0])}")
+        terminal.say(terminal.clean(f"  {_coverage(cards[0])}"))
     elif cards:  # the runs lie where they lie, whatever --output says
         output = str(find_run(runs[0], Path(output)).parents[len(Path(cards[0].run).parts) - 1])
     outcome.print_results(results, [], output=output, seconds=time.monotonic() - started)
-    outcome.explain_exit(results, None)
+    outcome.explain_exit(results, None, output=output)
     return code
 
 
@@ -211,11 +212,19 @@ def _import(
 
 
 def _coverage(card: ResultCard) -> str:
+    """How far the predictions and the task go together; result_card.json lists all that do not."""
     counts = card.counts
     missing = counts.statuses.get("missing", 0)
-    where = " (listed in result_card.json)" if missing else ""
     found = counts.expected - missing - counts.not_run
     return (
-        f"{counts.expected:,} expected, {found:,} found, {missing:,} missing{where}, "
-        f"{len(counts.unknown_ids):,} not in the task"
+        f"{counts.expected:,} expected, {found:,} found, "
+        f"{missing:,} missing{_first(counts.missing_ids)}, "
+        f"{len(counts.unknown_ids):,} not in the task{_first(counts.unknown_ids)}"
     )
+
+
+def _first(ids: Sequence[str]) -> str:
+    """ " (first, second, ...)"; "" for none."""
+    if not ids:
+        return ""
+    return f" ({', '.join(ids[:MOST_NAMED])}{', ...' if len(ids) > MOST_NAMED else ''})"

@@ -28,8 +28,7 @@ def command(name: str, failed: bool, output: str, as_json: bool) -> int:
     A run is named by its folder, or by the start of its id.
     """
     from vgen_eval.cli import terminal
-    from vgen_eval.cli.finding import match_runs
-    from vgen_eval.errors import UsageError
+    from vgen_eval.cli.finding import find_run, match_runs, runs_of
     from vgen_eval.plugins import Catalog
 
     terminal.guard_stdout()
@@ -43,12 +42,11 @@ def command(name: str, failed: bool, output: str, as_json: bool) -> int:
 
         shown = [*describe_components(name, catalog)]
     if not shown and not runs:
+        runs = runs_of(name, Path(output))
+    if not shown and not runs:
         raise _unknown(name, catalog, Path(output))
     if len(runs) > 1 and not shown:
-        names = ", ".join(map(str, runs[:3])) + (", ..." if len(runs) > 3 else "")
-        raise UsageError(
-            f"'{name}' is the start of {len(runs)} runs: {names}", cure="give more of the id"
-        )
+        find_run(name, Path(output))  # says which they are
     from vgen_eval.cli.show_run import describe_run
 
     shown += [describe_run(run) for run in runs]

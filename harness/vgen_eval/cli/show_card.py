@@ -74,7 +74,7 @@ def pairs(pairs: Sequence[tuple[str, Any]], indent: str = "  ") -> list[str]:
         for label, value in found
         for at, part in enumerate(textwrap.wrap(value, room, break_on_hyphens=False))
     ]
-    return terminal.layout(rows, indent=indent)
+    return terminal.fitted(rows, indent=indent)
 
 
 def _task(card: TaskCard, distribution: str, protocols: Sequence[str]) -> list[str]:
@@ -285,7 +285,7 @@ def describe_plugin(report: PluginReport) -> Described:
         ["", part.kind, part.name, part.target, part.note if part.ok else f"broken: {part.note}"]
         for part in report.components
     ]
-    lines += ["", *terminal.layout(rows, indent="  ")] if rows else []
+    lines += ["", *terminal.fitted(rows, indent="  ")] if rows else []
     for label, text in (("it printed", report.output), ("traceback", report.traceback)):
         if text.strip():
             lines += ["", f"  {label}", *(f"    {line}" for line in text.strip().splitlines())]

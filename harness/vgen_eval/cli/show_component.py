@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from vgen_eval import jsonio
+from vgen_eval.cli import terminal
+
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog, Component
 
@@ -44,12 +47,18 @@ def _describe(kind: str, component: Component) -> tuple[dict[str, Any], list[str
     lines += [f"  {line}".rstrip() for line in text.splitlines()]
     if record["values"]:
         lines += ["", "  reports"]
-        lines += [f"    {v['name']}   {_value(v)}" for v in record["values"]]
+        reported = [[v["name"], _value(v)] for v in record["values"]]
+        lines += terminal.fitted(reported, indent="    ")
     lines += ["", "  options" if options else "  no options"]
-    for option in options:
-        default = "required" if option["required"] else f"{option['default']!r}"
-        lines.append(f"    {option['name']} ({default})   {option['text']}".rstrip())
-    return record, lines
+    rows = [
+        [
+            option["name"],
+            "required" if option["required"] else jsonio.dumps(option["default"]).decode(),
+            option["text"],
+        ]
+        for option in options
+    ]
+    return record, [*lines, *terminal.fitted(rows, indent="    ")]
 
 
 def _value(value: dict[str, Any]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from vgen_eval import jsonio
 from vgen_eval.cli import terminal
+from vgen_eval.cli.card_text import card_lines
 from vgen_eval.cli.run_facts import count_done, list_failed
 from vgen_eval.errors import NotRunnable
 from vgen_eval.store.run import RunStore
@@ -34,7 +35,7 @@ def describe_run(path: Path) -> Described:
         if not isinstance(card, dict):
             raise ValueError("no JSON object")
         record["card"] = card
-        lines += ["", *(path / "result_card.md").read_text(encoding="utf-8").splitlines()]
+        lines += ["", *card_lines((path / "result_card.md").read_text(encoding="utf-8"))]
     except FileNotFoundError:
         lines.append(f"  {task}   {model}   no result card yet: {done:,} of {expected:,} are done")
         lines.append("  The command that began it goes on with it.")
@@ -56,20 +57,20 @@ def describe_failed(path: Path) -> Described:
     record = {"run": str(path), "failed": failed, "not_run": not_run}
     rows = [["sample", "attempt" if attempts else "", "status", "kind", "reason"]]
     for entry in failed:
-        kind = entry["kind"] or "-"
+        kind, reason = entry["kind"] or "-", entry["reason"] or "-"
         rows.append(
             [
                 entry["sample"],
                 str(entry["attempt"]) if attempts else "",
                 entry["status"],
                 kind,
-                entry["reason"] or "-",
+                reason.removeprefix(f"{kind}: "),
             ]
         )
     if all(row[3] == "-" for row in rows[1:]):
         for row in rows:
             row[3] = ""
-    lines = [terminal.clip(line, terminal.width()) for line in terminal.layout(rows)]
+    lines = terminal.fitted(rows)
     if not failed:
         lines = ["no attempt failed"]
     if not_run:

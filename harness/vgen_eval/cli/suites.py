@@ -99,4 +99,4 @@ def print_suites(suites: Sequence[Mapping[str, Any]]) -> None:
             rows.append([f"suite:{suite['suite']}", mean["model"], mean["prompt"] or "",
                          f"mean of {len(suite['tasks'])}", what])  # fmt: skip
     if rows:
-        terminal.say(*terminal.layout(rows, indent="  "), "")
+        terminal.say(*terminal.fitted(rows, indent="  "), "")

@@ -197,7 +197,7 @@ def _say_made(made: Made, seconds: float) -> None:
     ]
     if made.ceiling is not None:
         rows.append(["", str(made.files["preview"]), "three of them: look at it"])
-    terminal.say(*terminal.layout(rows, indent="  "))
+    terminal.say(*terminal.fitted(rows, indent="  "))
     if made.unknown:
         fields = ", ".join(f"dataset.{key}" for key in made.unknown)
         terminal.say(f"  fill in   {fields} in {terminal.clean(made.files['card'])}")

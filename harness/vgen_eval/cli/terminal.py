@@ -7,6 +7,7 @@ import errno
 import os
 import shutil
 import sys
+import textwrap
 import unicodedata
 from collections.abc import Sequence
 from typing import Any, TextIO
@@ -20,6 +21,7 @@ __all__ = [
     "clean",
     "clip",
     "columns_of",
+    "fitted",
     "guard_stdout",
     "is_terminal",
     "layout",
@@ -28,6 +30,7 @@ __all__ = [
     "redraw",
     "release",
     "say",
+    "say_bytes",
     "say_json",
     "say_text",
     "width",
@@ -35,7 +38,12 @@ __all__ = [
 
 WIDE = 100
 """Columns from which a terminal counts as wide."""
+NO_EDGE = 1 << 20
+LEAST_TEXT = 24
+"""Columns at least that a text of several lines is set in."""
 _GAP = "   "
+_MARGIN = "    "
+"""Before columns that did not fit on the line above."""
 _HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 _JOINERS = "\u200c\u200d"  # part of how some scripts and emoji are written
 _state: dict[str, Any] = {"stream": None, "python": None, "fd": None}
@@ -82,31 +90,81 @@ def columns_of(text: str) -> int:
 
 
 def layout(
-    rows: Sequence[Sequence[str]], *, right: str = "", indent: str = "", least: Sequence[int] = ()
-) -> list[str]:
+    rows: Sequence[Sequence[str]], *, right: str = "", indent: str = "",
+    least: Sequence[int] = (), columns: int = NO_EDGE,
+) -> list[str]:  # fmt: skip
     """The rows as aligned lines; columns whose place in `right` holds "r" are set flush right.
 
     A column without any text takes no room, unless `least` gives it some: rows that come one by
-    one are aligned by it.
+    one are aligned by it. What is wider than `columns` is folded: a last column of text goes on
+    below itself, else the last columns stand on a line of their own below the row.
     """
     cells = [[clean(cell) for cell in row] for row in rows]
     count = max(map(len, cells), default=0)
+    cells = [[*row, *[""] * (count - len(row))] for row in cells]
     widths = [
-        max(
-            [columns_of(row[i]) for row in cells if i < len(row)] + list(least[i : i + 1]),
-            default=0,
-        )
+        max([columns_of(row[i]) for row in cells] + list(least[i : i + 1]), default=0)
         for i in range(count)
     ]
-    lines = []
+    used = [i for i in range(count) if widths[i]]
+    room = columns - len(indent)
+    blocks = _fold(cells, widths, used, right, room)
+    lines: list[str] = []
     for row in cells:
-        parts = []
-        for i, cell in enumerate(row):
-            if widths[i]:
-                space = " " * (widths[i] - columns_of(cell))
-                parts.append(space + cell if right[i : i + 1] == "r" else cell + space)
-        lines.append((indent + _GAP.join(parts)).rstrip())
-    return lines
+        for at, block in enumerate(blocks):
+            more = _MARGIN if at else ""
+            left = room - len(more)
+            lines += [indent + more + line for line in _align(row, widths, block, right, left)]
+    return [line.rstrip() for line in lines]
+
+
+def fitted(rows: Sequence[Sequence[str]], *, right: str = "", indent: str = "") -> list[str]:
+    """The rows as `layout` sets them, folded to the terminal; a file has no edge."""
+    return layout(rows, right=right, indent=indent, columns=width())
+
+
+def _fold(
+    cells: Sequence[Sequence[str]], widths: Sequence[int], used: Sequence[int], right: str,
+    room: int,
+) -> list[list[int]]:  # fmt: skip
+    """The columns that stand on one line, and those on the next ones."""
+    groups: list[list[int]] = []
+    for at in used:
+        if groups and not cells[0][at]:  # a value stays with the name whose heading is that of both
+            groups[-1].append(at)
+        else:
+            groups.append([at])
+    blocks: list[list[int]] = [[]]
+    taken = 0
+    for group in groups:
+        wide = sum(widths[at] for at in group) + len(_GAP) * (len(group) - 1)
+        is_text = group == used[-1:] and right[group[0] : group[0] + 1] != "r"
+        if blocks[-1] and taken + (min(wide, LEAST_TEXT) if is_text else wide) > room:
+            blocks.append([])
+            taken = len(_MARGIN)
+        blocks[-1] += group
+        taken += wide + len(_GAP)
+    return blocks
+
+
+def _align(
+    row: Sequence[str], widths: Sequence[int], block: Sequence[int], right: str, room: int
+) -> list[str]:
+    """One row's cells of a block, the last of them on as many lines as its text takes."""
+    line = ""
+    for at in block[:-1]:
+        space = " " * (widths[at] - columns_of(row[at]))
+        line += (space + row[at] if right[at : at + 1] == "r" else row[at] + space) + _GAP
+    if not block:
+        return [line]
+    last = block[-1]
+    if right[last : last + 1] == "r":
+        return [line + " " * (widths[last] - columns_of(row[last])) + row[last]]
+    left = room - len(line)
+    if columns_of(row[last]) <= left or left < LEAST_TEXT:
+        return [line + row[last]]
+    first, *more = textwrap.wrap(row[last], left, break_long_words=False, break_on_hyphens=False)
+    return [line + first, *(" " * columns_of(line) + part for part in more)]
 
 
 # --- stdout and stderr
@@ -121,6 +179,21 @@ def say(*lines: str) -> None:
         for line in lines:
             stream.write(line + "\n")
         stream.flush()
+    except OSError as exc:
+        if exc.errno in (errno.EPIPE, errno.ESHUTDOWN):
+            raise OutputClosed from exc
+        raise StorageError(f"cannot write to stdout: {exc.strerror or exc}") from exc
+
+
+def say_bytes(data: bytes) -> None:
+    """Writes bytes to stdout: a file for which stdout is named."""
+    stream: TextIO | None = _state["stream"] or sys.stdout
+    if stream is None:
+        return
+    try:
+        stream.flush()
+        stream.buffer.write(data)
+        stream.buffer.flush()
     except OSError as exc:
         if exc.errno in (errno.EPIPE, errno.ESHUTDOWN):
             raise OutputClosed from exc
@@ -246,4 +319,4 @@ def width() -> int:
     """Columns to fill: the terminal's, or $COLUMNS; a file has no edge."""
     if is_terminal() or os.environ.get("COLUMNS", "").isdigit():
         return shutil.get_terminal_size().columns
-    return 1 << 20
+    return NO_EDGE

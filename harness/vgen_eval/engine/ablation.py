@@ -39,6 +39,8 @@ from vgen_eval.errors import (
     VgenEvalError,
     nearest,
 )
+from vgen_eval.results.card import read_card
+from vgen_eval.results.lines import check_counts
 from vgen_eval.results.summarise import Summary
 from vgen_eval.results.table import AttemptTable
 from vgen_eval.store.run import RunStore
@@ -98,6 +100,7 @@ def read_variants(
     variants: list[list[_Variant]] = []
     for path in paths:
         base = reopen(path, catalog, data_root=data_root)
+        _check_all_there(path)
         _check_kept(base, RunStore(path))
         _check_metric(base, metric if key != PROTOCOL else None)
         full = resolve_key(key, base, metric=metric)
@@ -122,6 +125,15 @@ def _check_metric(job: Job, metric: str | None) -> None:
             f"{job.task.ref.label} reports no '{metric}'.{nearest(metric, known)}",
             cure=f"it reports: {', '.join(known)}",
         )
+
+
+def _check_all_there(path: Path) -> None:
+    """NotRunnable where predictions are gone that the run's card knows of."""
+    try:
+        card = read_card(path)
+    except NotRunnable:
+        return  # a run that has not ended may be read another way all the same
+    check_counts(path, card, scores=False)
 
 
 def _check_kept(job: Job, store: RunStore) -> None:

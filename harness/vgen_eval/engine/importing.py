@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vgen_eval import cards
 from vgen_eval.adapters import BaseAdapter
+from vgen_eval.cards.names import NAME
 from vgen_eval.cards.records import ModelCard
 from vgen_eval.engine.evaluate import Results, run_plan
-from vgen_eval.engine.models import Model
+from vgen_eval.engine.models import IMPORTED, Model
 from vgen_eval.engine.naming import expand_tasks
 from vgen_eval.engine.pipeline import Stop
 from vgen_eval.engine.plan import make_plan
@@ -26,9 +28,6 @@ if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog
 
 __all__ = ["import_predictions"]
-
-IMPORTED = "predictions"
-"""What stands for their distribution: a name of theirs is never an installed model's."""
 
 
 class PredictionsAdapter(BaseAdapter):
@@ -86,6 +85,7 @@ def import_predictions(
     }
     opened = open_task(ref, catalog, overrides=protocol_overrides, data_root=data_root)
     forms = [entry.form for entry in opened.protocol.answers]
+    _check_name(model_name)
     known = {item.id for item in opened.items}
     rules = make_rules(forms, answer=answer, depth_scale=depth_scale)
     found = read_predictions(predictions, rules=rules, known=known)
@@ -110,6 +110,16 @@ def import_predictions(
     return run_plan(
         plan, settings, catalog, reporter=reporter, stop=stop, unknown_ids=found.unknown
     )
+
+
+def _check_name(name: str) -> None:
+    """UsageError for a name that no model can have."""
+    if re.fullmatch(NAME, name) is None:
+        raise UsageError(
+            f"--model-name: '{name[:80]}{'...' * (len(name) > 80)}' is no name of a model",
+            cure="small letters, digits and . _ - with slashes between, such as lab/my-model; "
+            "10 parts at most, of 100 characters",
+        )
 
 
 def _identity(found: Predictions) -> dict[str, Any]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BOUNDS",
     "HOME",
+    "IMPORTED",
     "LOCAL",
     "Model",
     "adhoc_card",
@@ -43,7 +44,9 @@ BOUNDS = ("ceiling", "floor")
 HOME = "vgen-eval"
 """The distribution whose names a bare name means first."""
 LOCAL = "local"
-"""What stands for the distribution of card files, plain functions and imported predictions."""
+"""What stands for the distribution of card files and of plain functions."""
+IMPORTED = "predictions"
+"""The same of predictions made elsewhere: a name of theirs is never an installed model's."""
 
 
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})

@@ -22,6 +22,8 @@ __all__ = ["Entry", "Predictions", "read_predictions"]
 
 log = logging.getLogger(__name__)
 
+WANTED = "--predictions is a folder of <sample id>.png, or a JSONL file with id and output"
+
 MAX_ATTEMPTS = 1000
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "text": (str, int, float),
@@ -108,8 +110,11 @@ def _find_shards(path: Path) -> list[Path]:
         if path.is_dir():
             return sorted(path.glob("*.jsonl"))
     except (OSError, ValueError) as exc:  # a name that no file can have, or not ours to look at
-        raise MissingData(f"no predictions: {getattr(exc, 'strerror', None) or exc}") from exc
-    raise MissingData(f"no predictions: {path} does not exist")
+        raise MissingData(
+            f"no predictions: {getattr(exc, 'strerror', None) or exc}",
+            cure=WANTED,
+        ) from exc
+    raise MissingData(f"no predictions: {path} does not exist", cure=WANTED)
 
 
 class _Line(msgspec.Struct, frozen=True):

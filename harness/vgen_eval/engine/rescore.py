@@ -23,8 +23,9 @@ from vgen_eval.engine.tasks import open_recorded, open_task
 from vgen_eval.engine.todo import Rescoring
 from vgen_eval.errors import NotRunnable, UsageError
 from vgen_eval.pairing import Unpaired, pair
-from vgen_eval.results.build import RUN_SCHEMA, Sitting, build_card
+from vgen_eval.results.build import Sitting, build_card
 from vgen_eval.results.card import Bound, ResultCard, read_card, write_card
+from vgen_eval.store.record import AGAIN
 from vgen_eval.store.run import RunStore
 from vgen_eval.types import Adapter
 
@@ -62,12 +63,7 @@ def reopen(
     data is opened all the same for a run that wrote none down.
     """
     store = RunStore(path)
-    record = store.record
-    if record.get("schema", RUN_SCHEMA) != RUN_SCHEMA:
-        raise NotRunnable(
-            f"{path}/run.json: schema {record.get('schema')}, {RUN_SCHEMA} wanted",
-            cure="score it with the version of vgen-eval that made it",
-        )
+    record = store.asked
     try:
         task_card = msgspec.convert(record["cards"]["task"], TaskCard)
         model_card = msgspec.convert(record["cards"]["model"], ModelCard)
@@ -90,7 +86,9 @@ def reopen(
         }
         root = data_root or record["settings"]["data_root"]
     except (KeyError, TypeError, ValueError) as exc:
-        raise NotRunnable(f"{path}/run.json: damaged or of another version: {exc}") from exc
+        raise NotRunnable(
+            f"{path}/run.json: damaged or of another version: {exc}", cure=AGAIN
+        ) from exc
     items = None if with_data else store.samples()
     if items is None:
         task = open_task(ref, catalog, overrides=overrides, data_root=root, partial=True)

@@ -23,11 +23,13 @@ LEAST_MODELS = 2
 MOST_FIELDS = 3
 
 
-class LeftOut(msgspec.Struct, frozen=True):
+class LeftOut(msgspec.Struct, frozen=True, omit_defaults=True):
     """What takes no part, and why."""
 
     what: str
     reason: str
+    model: str | None = None
+    """Of a run, whose it is."""
 
 
 class Cells(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,7 +55,7 @@ def collect(runs: Sequence[Run], *, with_bounds: bool) -> Cells:
         if why is None:
             taking.append(run)
         else:
-            left_out.append(LeftOut(str(run.path), why))
+            left_out.append(_leave(run, why))
     names = _name_models(taking)
     found: dict[tuple[str, str], Run] = {}
     by_task = _grouped(taking, lambda run: run.card.task)
@@ -62,9 +64,7 @@ def collect(runs: Sequence[Run], *, with_bounds: bool) -> Cells:
             key = task, names[_model_key(run)]
             if key in found:
                 found[key], other = _later(found[key], run)
-                left_out.append(
-                    LeftOut(str(other.path), f"the model ran again: {found[key].path} is ranked")
-                )
+                left_out.append(_leave(other, f"the model ran again: {found[key].path} is ranked"))
             else:
                 found[key] = run
     return Cells(
@@ -73,6 +73,10 @@ def collect(runs: Sequence[Run], *, with_bounds: bool) -> Cells:
         runs=found,
         left_out=tuple(left_out),
     )
+
+
+def _leave(run: Run, reason: str) -> LeftOut:
+    return LeftOut(str(run.path), reason, label_models([run.card.model], [{}])[0])
 
 
 def _fault(run: Run, *, with_bounds: bool) -> str | None:
@@ -110,7 +114,7 @@ def _of_one_identity(
         fields = ", ".join(one.field for one in apart[:MOST_FIELDS])
         more = f" and {len(apart) - MOST_FIELDS} more" if len(apart) > MOST_FIELDS else ""
         told = f"another {fields}{more} than those ranked"
-        left_out += [LeftOut(str(run.path), told) for run in other]
+        left_out += [_leave(run, told) for run in other]
     return groups[0]
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from vgen_eval import cards
 from vgen_eval.conformance import short_record
-from vgen_eval.engine.models import HOME, LOCAL
+from vgen_eval.engine.models import HOME, IMPORTED, LOCAL
 from vgen_eval.engine.plan import Job
 from vgen_eval.engine.settings import Settings
 from vgen_eval.engine.tries import Tries
@@ -21,14 +21,13 @@ from vgen_eval.results.summarise import summarise
 from vgen_eval.results.tally import Tally
 from vgen_eval.results.volatile import Earlier, read_volatile
 from vgen_eval.store.journal import read_lines
+from vgen_eval.store.record import RUN_SCHEMA
 from vgen_eval.store.run import RunStore
 
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog, Plugin
 
 __all__ = ["RUN_SCHEMA", "Sitting", "build_card", "describe_protocol", "describe_run"]
-
-RUN_SCHEMA = 1
 
 
 class Sitting(msgspec.Struct, frozen=True, kw_only=True):
@@ -231,8 +230,15 @@ def _conformance(results: Path, plugin: Plugin) -> Mapping[str, Any]:
     return {} if record is None else {"conformance": record}
 
 
+_SPEEDS = ("calling", "calls_per_minute", "model_s", "images_per_minute")
+"""In `volatile`, what tells how fast a model is."""
+
+
 def _volatile(job: Job, store: RunStore, sitting: Sitting) -> dict[str, Any]:
-    """What the run took: in its lines, and in the sittings before and now."""
+    """What the run took: in its lines, and in the sittings before and now.
+
+    Of predictions made elsewhere no speed: the time to read files is none of their model's.
+    """
     try:
         before = read_volatile(read_card(job.path).volatile)
     except NotRunnable:
@@ -246,7 +252,7 @@ def _volatile(job: Job, store: RunStore, sitting: Sitting) -> dict[str, Any]:
         tally.add(line)
     calls = before.calls + sitting.calls
     seconds = before.calling_s + sitting.calling_s
-    return {
+    took = {
         "finished": now(),
         "wall_s": round(before.wall_s + sitting.wall_s, 3),
         "calling": {"calls": calls, "seconds": round(seconds, 3)},
@@ -256,3 +262,6 @@ def _volatile(job: Job, store: RunStore, sitting: Sitting) -> dict[str, Any]:
         "device": sitting.device,
         "endpoint": endpoint,
     }
+    if job.model.distribution == IMPORTED:
+        took |= dict.fromkeys(_SPEEDS)
+    return took

@@ -10,8 +10,9 @@ import msgspec
 
 from vgen_eval import jsonio
 from vgen_eval.errors import NotRunnable
+from vgen_eval.results.card_parts import check_parts
 from vgen_eval.statistics import Interval
-from vgen_eval.store.run import write_atomic
+from vgen_eval.store.run import is_folder, write_atomic
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -79,13 +80,18 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
         return self.statuses.get("bad_sample", 0)
 
     @property
+    def ended(self) -> int:
+        """What tables call done: attempts that were made, whatever they came to."""
+        return self.expected - self.not_run
+
+    @property
     def done(self) -> int:
-        """What tables call done: attempts that came to a score, or have no truth to score."""
+        """Attempts that came to a score, or have no truth to score."""
         return self.expected - self.not_run - self.infrastructure - self.bad_samples
 
     @property
     def failed(self) -> int:
-        """What tables call failed, whosever fault it is: the model's, a call's, the data's."""
+        """What tables call failed, a part of `ended`, whosever fault it is: model, call or data."""
         return self.model_failure + self.infrastructure + self.bad_samples
 
 
@@ -193,10 +199,19 @@ def read_card(folder: Path) -> ResultCard:
         version = str(record.get("schema_version", ""))
         if version.split(".", maxsplit=1)[0] != SCHEMA_VERSION.split(".", maxsplit=1)[0]:
             raise NotRunnable(f"{path}: schema {version or 'unknown'}, {SCHEMA_VERSION} wanted")
+        check_parts(record)
         return msgspec.convert(record, ResultCard)
-    except FileNotFoundError:
-        raise NotRunnable(f"{folder}: no result card yet (the run has not ended)") from None
+    except (FileNotFoundError, NotADirectoryError):
+        raise NotRunnable(
+            f"{folder}: no result card yet (the run has not ended)",
+            cure=f"vgen-eval score {folder}, or the command that began it",
+        ) from None
     except OSError as exc:
-        raise NotRunnable(f"{path}: cannot be read: {exc.strerror or exc}") from exc
+        raise NotRunnable(
+            f"{path}: cannot be read: {exc.strerror or exc}",
+            cure="move the folder away" if is_folder(path) else "mend its permissions",
+        ) from exc
     except (ValueError, AttributeError) as exc:
-        raise NotRunnable(f"{path}: damaged: {exc}") from exc
+        raise NotRunnable(
+            f"{path}: damaged: {exc}", cure=f"vgen-eval score {folder} writes it anew"
+        ) from exc

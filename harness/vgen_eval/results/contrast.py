@@ -12,6 +12,7 @@ from vgen_eval.errors import BrokenPlugin, NotRunnable, UsageError, VgenEvalErro
 from vgen_eval.results.across_cells import LeftOut
 from vgen_eval.results.contrast_facts import Apart, Differing, label_runs, show_fact, tell_apart
 from vgen_eval.results.contrast_pairs import Pair, PerRun, SideBySide
+from vgen_eval.results.identity import GROUPS, differing_groups
 from vgen_eval.results.reading import Run
 from vgen_eval.results.summarise import Summary
 from vgen_eval.statistics import adjust
@@ -26,6 +27,7 @@ __all__ = ["Contrast", "Measure", "Part", "contrast"]
 SCHEMA_VERSION = "1.0"
 LEAST_RUNS = 2
 MOST_PARTS = 100
+MOST_TASKS = 4
 EVERY = "all"
 
 
@@ -110,12 +112,19 @@ def contrast(
             cure="vgen-eval compare RUN RUN...",
         )
     apart = tell_apart([run.facts for run in runs])
+    groups = differing_groups([run.groups for run in runs])
+    if groups is not None:
+        told = (*apart.identity, Differing(GROUPS, groups))
+        apart = msgspec.structs.replace(apart, identity=told)
     labels = label_runs(runs)
     if apart.identity and not anyway:
         raise _refusal(apart, labels)
     summaries = [run.summary(catalog) for run in runs]
     beside = SideBySide(summaries)
     if not beside.items:
+        several = _of_several_tasks(apart)
+        if several is not None:
+            raise several
         raise UsageError(
             "the runs have no sample in common",
             cure="vgen-eval compare wants runs of one task, over the same samples",
@@ -158,17 +167,29 @@ def _told(left_out: Sequence[LeftOut]) -> str:
 
 
 def _refusal(apart: Apart, labels: Sequence[str]) -> UsageError:
-    for one in apart.identity:
-        if one.field == "task":
-            return UsageError(
-                f"these are runs of several tasks: {_values_of(one)}",
-                cure="--across tasks ranks models over tasks; --anyway compares common samples",
-            )
+    several = _of_several_tasks(apart)
+    if several is not None:
+        return several
     told = "; ".join(f"{one.field}: {_values_of(one)}" for one in apart.identity)
     return UsageError(
         f"{', '.join(labels)} differ in more than the model: {told}",
         cure="--anyway compares them over the samples that they share",
     )
+
+
+def _of_several_tasks(apart: Apart) -> UsageError | None:
+    """What is said of runs of several tasks; None for those of one."""
+    for one in apart.identity:
+        if one.field == "task":
+            first = next(str(value) for value in one.values if value is not None)
+            tasks = list(dict.fromkeys(map(show_fact, one.values)))
+            more = f" and {len(tasks) - MOST_TASKS} more" if len(tasks) > MOST_TASKS else ""
+            return UsageError(
+                f"these are runs of several tasks: {' / '.join(tasks[:MOST_TASKS])}{more}",
+                cure=f"name runs of one task, or --task {first}; "
+                "--across tasks ranks models over them",
+            )
+    return None
 
 
 def _values_of(one: Differing) -> str:

@@ -83,7 +83,7 @@ def label_runs(runs: Sequence[Run]) -> list[str]:
     labels = label_models([run.card.model for run in runs], [run.facts for run in runs])
     twice = {label for label, count in Counter(labels).items() if count > 1}
     return [
-        f"{label} {run.path.name}" if label in twice else label
+        f"{label} {run.name}" if label in twice else label
         for run, label in zip(runs, labels, strict=True)
     ]
 

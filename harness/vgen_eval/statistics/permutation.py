@@ -22,6 +22,7 @@ MOST_EXACT_MERGED = 10
 ROUNDING = 1e-12
 """Relative: differences that the order of additions tells apart count as equal."""
 
+NOT_FINITE = "not finite"
 UNDEFINED = "undefined under some exchanges"
 
 Exchanged = NDArray[np.uint8]
@@ -33,12 +34,14 @@ def permute_mean(
     """Two-sided test that the mean of paired differences `gaps` (n,) is 0.
 
     The signs of whole `groups` (n,) are turned: in all ways up to 14 groups, else in
-    `permutations` random ways.
+    `permutations` random ways. No p value, "not finite", where a difference is NaN or infinite.
     """
     sums, _ = sums_and_sizes(gaps, groups)
-    total = float(sums.sum())
     if not len(sums):
         return _none()
+    if not np.isfinite(gaps).all():
+        return Permutation(clusters=len(sums), reason=NOT_FINITE)
+    total = float(sums.sum())
     clusters = Clusters(sums[:, None], np.arange(len(sums)))
 
     def differences(exchanged: Exchanged) -> Floats:
@@ -137,7 +140,9 @@ def _test(
 ) -> Permutation:
     """How often exchanges differ by as much as what was observed."""
     none = Permutation(clusters=groups)
-    if not np.isfinite(observed):
+    if np.isinf(observed):
+        return msgspec.structs.replace(none, reason=NOT_FINITE)
+    if np.isnan(observed):
         return msgspec.structs.replace(none, reason="no difference")
     least = abs(observed) - ROUNDING * scale
     exact = groups <= most_exact

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import msgspec
@@ -82,28 +82,26 @@ class HubResults:
                 )
                 yield File(self._path(run.card, several=several), [entry.encode()])
                 continue
-            names = ", ".join(rival.card.run for rival in rivals)
             for run in rivals:
                 yield LeftOut(
                     run,
                     f"{len(rivals)} runs of {run.card.model} would be one number under task id "
-                    f"'{self.options.task_id}' ({names})",
-                    "name the one to publish",
+                    f"'{self.options.task_id}'",
+                    "name one run, or --task NAME",
                 )
 
     def _check(self, runs: Sequence[KeptRun]) -> None:
+        faults, cures = [], []
+        unknown = _some(run.card.task for run in runs if self._dataset(run.card) is None)
+        if unknown:
+            faults.append(f"no data set of the Hub is named in the card of {unknown}")
+            cures.append("--hub-dataset OWNER/NAME, one that is tagged as a benchmark")
         if self.options.task_id is None:
-            tasks = ", ".join(dict.fromkeys(run.card.task for run in runs))
-            raise UsageError(
-                f"under which id the Hub's data set knows {tasks} is not said",
-                cure="--task-id ID, as its eval.yaml has it",
-            )
-        for run in runs:
-            if self._dataset(run.card) is None:
-                raise UsageError(
-                    f"the card of {run.card.task} names no data set of the Hub",
-                    cure="--hub-dataset OWNER/NAME, one that is tagged as a benchmark",
-                )
+            tasks = _some(run.card.task for run in runs)
+            faults.append(f"under which id the Hub's data set knows {tasks} is not said")
+            cures.append("--task-id ID, as its eval.yaml has it")
+        if faults:
+            raise UsageError("; ".join(faults), cure="; ".join(cures))
 
     def _dataset(self, card: ResultCard) -> str | None:
         repo = (card.dataset_info.get("hub") or {}).get("repo")
@@ -146,6 +144,13 @@ class HubResults:
             told = {"org": options.source_org, "user": options.source_user}
             entry["source"] |= {key: text for key, text in told.items() if text}
         return entry | {"notes": _notes(card, score)}
+
+
+def _some(tasks: Iterable[str]) -> str:
+    """The first two of the tasks, and how many more there are; "" for none."""
+    names = list(dict.fromkeys(tasks))
+    more = f" and {len(names) - 2} more" if len(names) > 2 else ""
+    return f"{', '.join(names[:2])}{more}"
 
 
 def _notes(card: ResultCard, score: Score) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from vgen_eval import jsonio
 from vgen_eval.exporting import Attempt, KeptRun
+from vgen_eval.prompting import fill, placeholders
 from vgen_eval.secrets import redact
 from vgen_eval.types import Value
 
@@ -16,6 +17,9 @@ from vgen_eval_plugins.exporters.naming import details, scrub, text_of
 from vgen_eval_plugins.exporters.record_parts import SCHEMA, evaluation_name, result_id
 
 __all__ = ["Instances"]
+
+
+UNFILLED = "the prompt's template: the run does not keep what stood for {}"
 
 
 class Instances:
@@ -35,7 +39,9 @@ class Instances:
             "evaluation_name": evaluation_name(run.card, score),
             "evaluation_result_id": result_id(name, score),
         }
-        self._prompt = scrub(run.card.protocol_info.get("prompt_text") or "")
+        template = run.card.protocol_info.get("prompt_text") or ""
+        self._fields = sorted(placeholders(template))
+        self._prompt = scrub(template if self._fields else fill(template, {}))
         self.count = 0
         """Lines written so far."""
         self.without = 0
@@ -123,6 +129,7 @@ class Instances:
                 "flags": " ".join(attempt.flags) or None,
                 "scored_as_failure": attempt.substitute,
                 "is_correct_rule": self._rule.text,
+                "input_raw": UNFILLED.format(", ".join(self._fields)) if self._fields else None,
                 "media": media,
                 "values": dict(attempt.values),
                 **{f"tag.{name}": text for name, text in attempt.item.tags.items()},

@@ -51,6 +51,7 @@ def model_info(card: ResultCard, *, developer: str) -> dict[str, Any]:
                     "vgen_eval_name": f"{info.get('distribution', 'vgen-eval')}:{card.model}",
                     "title": info.get("title"),
                     "role": info.get("role"),
+                    "availability": info.get("availability"),
                     "checkpoint": checkpoint or None,
                     "options": info.get("options") or None,
                     "facts": info.get("facts") or None,

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import msgspec
 from vgen_eval.errors import MissingExtra
-from vgen_eval.exporting import File, KeptRun, LeftOut
+from vgen_eval.exporting import File, KeptRun, LeftOut, csv_text
 from vgen_eval.types import NoOptions
 
 from vgen_eval_plugins.exporters.columns import Columns
@@ -23,7 +23,8 @@ CHUNK = 4096
 class Csv:
     """scores.csv: a row an attempt, numbers to the last digit; columns.json: what they are.
 
-    Flags have blanks between them; what is not there is empty.
+    Flags have blanks between them; what is not there is empty. Texts stand as
+    `vgen_eval.exporting.csv_text` gives them, so that a spreadsheet runs none of them.
     """
 
     version: ClassVar[int] = 1
@@ -42,7 +43,7 @@ class Csv:
 def _csv_parts(columns: Columns) -> Iterator[bytes]:
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(columns.kinds())
+    writer.writerow(map(csv_text, columns.kinds()))
     for row in columns.rows():
         writer.writerow([_cell(value) for value in row])
         if buffer.tell() > 1 << 16:
@@ -59,7 +60,9 @@ def _cell(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, float):
         return repr(value)  # reads back as the same number
-    return " ".join(value) if isinstance(value, tuple) else str(value)
+    if isinstance(value, int):
+        return str(value)
+    return csv_text(" ".join(value) if isinstance(value, tuple) else str(value))
 
 
 class Parquet:

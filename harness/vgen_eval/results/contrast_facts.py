@@ -26,7 +26,7 @@ __all__ = [
 
 VERSIONS = "versions"
 
-_FOLLOW_THE_MODEL = ("seed_base", "calibration.decoder")
+_FOLLOW_THE_MODEL = ("seed_base",)
 """Facts of a protocol that come out of a model's card or of its answers."""
 
 _TELL_THEMSELVES = ("protocol", "prompt.variant", "answer.form")

@@ -56,6 +56,8 @@ def facts(card: ResultCard) -> dict[str, Any]:
                 "prompt": {"variant": card.prompt, "text": protocol.get("prompt_text")},
                 "answer": {"form": card.answer, **(protocol.get("answer") or {})},
                 **{key: protocol.get(key) for key in _OF_THE_PROTOCOL},
+                # what a decoder was calibrated to comes of the answers: it is a result
+                "calibration": {"samples": (protocol.get("calibration") or {}).get("samples")},
                 MODEL: {
                     "name": card.model,
                     **{key: model.get(key) for key in _OF_THE_MODEL},
@@ -67,7 +69,7 @@ def facts(card: ResultCard) -> dict[str, Any]:
 
 
 _OF_THE_PROTOCOL = (
-    "choices", "input", "calibration", "decoder", "metrics", "failure_value", "seed_rule",
+    "choices", "input", "decoder", "metrics", "failure_value", "seed_rule",
     "seed_base",
 )  # fmt: skip
 _OF_THE_MODEL = (

@@ -37,6 +37,36 @@ def test_predictions_made_elsewhere_say_what_was_found_and_what_not(
     assert len(failed.stdout.splitlines()) == 12
 
 
+def test_several_models_are_scored_at_once_and_a_faulty_one_stops_no_other(
+    vgen: Command, tmp_path: Path
+) -> None:
+    task = ("score", "--task", "samples/counting")
+    first = ("--predictions", _write(tmp_path / "a.jsonl", ["coins"]), "--model-name", "lab/a")
+    other = _write(tmp_path / "b.jsonl", ["coins", "chelsea-eyes"])
+    done = vgen(*task, *first, "--predictions", other, "--model-name", "lab/b")
+    assert done.returncode == 0, done.stderr
+    told = done.stdout.splitlines()[:2]
+    assert told[0].startswith("  lab/a: 13 expected, 1 found, 12 missing")
+    assert told[1].startswith("  lab/b: 13 expected, 2 found, 11 missing")
+    table = vgen("table", "--rows", "model", "--cols", "task").stdout
+    assert all(any(line.startswith(n) for line in table.splitlines()) for n in ("lab/a", "lab/b"))
+    done = vgen(*task, "--predictions", "gone", "--model-name", "lab/c", *first, "--json")
+    document = json.loads(done.stdout)
+    assert [card["model"] for card in document["results"]] == ["lab/a"]
+    assert done.returncode == document["exit_code"] != 0
+    assert done.stderr.startswith("error: lab/c: ")
+
+
+def test_each_set_of_predictions_has_one_name_of_its_own(vgen: Command, tmp_path: Path) -> None:
+    name = _write(tmp_path / "p.jsonl", ["coins"])
+    done = vgen(*WORDS, name, "--predictions", name)
+    assert done.returncode == 2
+    assert "2 --predictions and 1 --model-name" in done.stderr
+    done = vgen(*WORDS, name, "--predictions", name, "--model-name", "mine")
+    assert done.returncode == 2
+    assert "--model-name mine is given twice" in done.stderr
+
+
 def test_a_run_that_is_scored_again_has_the_same_table(vgen: Command, tmp_path: Path) -> None:
     name = _write(tmp_path / "p.jsonl", ["coins", "chelsea-eyes"])
     [card] = json.loads(vgen(*WORDS, name, "--json").stdout)["results"]

@@ -14,6 +14,7 @@ from vgen_eval.cli.completing import complete_tasks
 from vgen_eval.cli.fractions import Fraction
 
 if TYPE_CHECKING:
+    from vgen_eval.errors import VgenEvalError
     from vgen_eval.plugins import Catalog
     from vgen_eval.results.card import ResultCard
 
@@ -31,8 +32,18 @@ MOST_NAMED = 2
     shell_complete=complete_tasks,
     help="Task that the predictions answer.",
 )
-@click.option("--predictions", metavar="PATH", help="Folder or file of predictions.")
-@click.option("--model-name", metavar="NAME", help="What to call what made them.")
+@click.option(
+    "--predictions",
+    multiple=True,
+    metavar="PATH",
+    help="Folder or file of predictions; once a model.",
+)
+@click.option(
+    "--model-name",
+    multiple=True,
+    metavar="NAME",
+    help="What to call what made them, in the order of --predictions.",
+)
 @click.option("--answer", metavar="FORM", help="Their answer form, where a task takes several.")
 @click.option(
     "--depth-scale",
@@ -76,6 +87,7 @@ def command(
       vgen-eval score RUN
       vgen-eval score RUN... --ablate fit=depth_lsq,disparity_lsq_clamped
       vgen-eval score --task NAME --predictions PATH --model-name NAME
+      vgen-eval score --task NAME --predictions A --model-name a --predictions B --model-name b
 
     No model is called.
     """  # fmt: skip
@@ -96,16 +108,22 @@ def command(
     logs.setup(log_level, Path(output))
     terminal.guard_stdout()
     started = time.monotonic()
-    cards, stopped = _score(runs, given, output, workers, quiet=as_json)
+    cards, faults, stopped = _score(runs, given, output, workers, quiet=as_json)
     from vgen_eval.engine.evaluate import Results
 
     results = Results(cards, stopped=stopped is not None)
     code = results.exit_code() if stopped is None else stopped
+    if faults and stopped is None:
+        code = faults[0].exit_code
     if as_json:
-        terminal.say_json(outcome.as_record(results, [], notices=[], exit_code=code))
+        notices = [str(fault) for fault in faults]
+        terminal.say_json(outcome.as_record(results, [], notices=notices, exit_code=code))
         return code
     if cards and not runs:
-        terminal.say(terminal.clean(f"  {_coverage(cards[0])}"))
+        several = len(given["model_name"]) > 1
+        for card in cards:
+            name = f"{card.model}: " if several else ""
+            terminal.say(terminal.clean(f"  {name}{_coverage(card)}"))
     elif cards:  # the runs lie where they lie, whatever --output says
         output = str(find_run(runs[0], Path(output)).parents[len(Path(cards[0].run).parts) - 1])
     outcome.print_results(results, [], output=output, seconds=time.monotonic() - started)
@@ -132,6 +150,7 @@ def _check_ablation(
 def _check_words(runs: Sequence[str], given: dict[str, Any], workers: int | None) -> None:
     """UsageError unless the words are those of the one form or of the other."""
     from vgen_eval.errors import UsageError
+    from vgen_eval.wording import plural
 
     if workers is not None and workers < 1:
         raise UsageError(f"--workers: {workers} must be at least 1")
@@ -150,12 +169,22 @@ def _check_words(runs: Sequence[str], given: dict[str, Any], workers: int | None
             what,
             cure=USAGE,
         )
+    sets, names = given["predictions"], given["model_name"]
+    if len(sets) != len(names):
+        raise UsageError(
+            f"{plural(len(sets), '--predictions', '--predictions')} and "
+            f"{plural(len(names), '--model-name')}: each set of predictions has one name",
+            cure="--predictions A --model-name a --predictions B --model-name b",
+        )
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise UsageError(f"--model-name {twice} is given twice", cure="a name of its own for each")
 
 
 def _score(
     runs: Sequence[str], given: dict[str, Any], output: str, workers: int | None, *, quiet: bool
-) -> tuple[list[ResultCard], int | None]:
-    """The cards, and the exit code of the signal that ended it early."""
+) -> tuple[list[ResultCard], list[VgenEvalError], int | None]:
+    """The cards, why some sets have none, and the exit code of the signal that ended it early."""
     from vgen_eval.cli import progress, terminal
     from vgen_eval.cli.finding import find_run
     from vgen_eval.cli.signals import Signals
@@ -171,6 +200,7 @@ def _score(
     catalog = Catalog.discover()
     paths = [find_run(word, Path(output)) for word in runs]
     cards: list[ResultCard] = []
+    faults: list[VgenEvalError] = []
     try:
         with signals, reporter:
             for path in paths:
@@ -181,34 +211,43 @@ def _score(
                 card = rescore(path, catalog, data_root=given["data_root"], **shared)
                 cards += [] if card is None else [card]
             if not paths:
-                cards.extend(_import(given, output, catalog, shared))
+                _import(given, output, catalog, shared, cards, faults)
     except (VgenEvalError, KeyboardInterrupt) as exc:
         if signals.exit_code is None:
             raise
         terminal.note(str(exc) or "stopped")
     if stop.soft.is_set() and len(cards) < len(paths):
         terminal.note("stopped: runs that were not finished keep their old scores")
-    return cards, signals.exit_code
+    return cards, faults, signals.exit_code
 
 
 def _import(
-    given: dict[str, Any], output: str, catalog: Catalog, shared: dict[str, Any]
-) -> list[ResultCard]:
+    given: dict[str, Any], output: str, catalog: Catalog, shared: dict[str, Any],
+    cards: list[ResultCard], faults: list[VgenEvalError],
+) -> None:  # fmt: skip
+    """Adds the card of each set of predictions, or its fault: one that is faulty stops no other."""
+    from vgen_eval.cli import terminal
     from vgen_eval.cli.options import read_pairs
     from vgen_eval.engine.importing import import_predictions
+    from vgen_eval.errors import VgenEvalError
 
-    return import_predictions(
-        task=given["task"],
-        predictions=Path(given["predictions"]).expanduser(),
-        model_name=given["model_name"],
-        catalog=catalog,
-        output=output,
-        answer=given["answer"],
-        depth_scale=given["depth_scale"],
-        data_root=given["data_root"],
-        overrides=read_pairs(given["set"], option="--set"),
-        **shared,
-    )
+    overrides = read_pairs(given["set"], option="--set")
+    sets = list(zip(given["predictions"], given["model_name"], strict=True))
+    for path, name in sets:
+        if shared["stop"].soft.is_set():
+            return
+        try:
+            cards += import_predictions(
+                task=given["task"], predictions=Path(path).expanduser(), model_name=name,
+                catalog=catalog, output=output, answer=given["answer"],
+                depth_scale=given["depth_scale"], data_root=given["data_root"],
+                overrides=overrides, **shared,
+            )  # fmt: skip
+        except VgenEvalError as exc:
+            if len(sets) == 1 or shared["stop"].soft.is_set():
+                raise
+            faults.append(exc)
+            terminal.note(*filter(None, (f"error: {name}: {exc}", exc.cure)))
 
 
 def _coverage(card: ResultCard) -> str:

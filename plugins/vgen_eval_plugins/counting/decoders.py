@@ -8,7 +8,7 @@ import msgspec
 from vgen_eval.errors import Undecodable
 from vgen_eval.types import NoOptions, Prediction, Scene
 
-from vgen_eval_plugins.counting.parsing import parse_count
+from vgen_eval_plugins.parsing.counts import parse_count
 
 __all__ = ["CountText", "Points", "ZeroCount"]
 
@@ -16,7 +16,7 @@ __all__ = ["CountText", "Points", "ZeroCount"]
 class CountText:
     """Free text -> count, by rules that never guess."""
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     measures: ClassVar[str] = "count"
     Options: ClassVar[type[msgspec.Struct]] = NoOptions
 

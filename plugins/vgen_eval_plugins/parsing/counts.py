@@ -15,7 +15,6 @@ differ or are no count (a range, a bound, a fraction, a negative number):
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
@@ -24,12 +23,11 @@ from typing import Any
 import msgspec
 from vgen_eval.errors import Undecodable
 
-from vgen_eval_plugins.counting.numerals import LARGEST, Numeral, find_numerals, tidy
+from vgen_eval_plugins.parsing.numerals import LARGEST, Numeral, find_numerals, tidy
+from vgen_eval_plugins.parsing.objects import find_value
+from vgen_eval_plugins.parsing.texts import SHOWN, marked_answers, spoken_part
 
 __all__ = ["ParsedCount", "parse_count"]
-
-SHOWN = 80
-"""Characters of the text kept as what was extracted."""
 
 
 class ParsedCount(msgspec.Struct, frozen=True):
@@ -39,18 +37,6 @@ class ParsedCount(msgspec.Struct, frozen=True):
     rule: str
     extracted: str
 
-
-_TRACE = re.compile(
-    r"<(/?)(?:think|thinking|thought|reasoning|analysis|scratchpad)>", re.IGNORECASE
-)
-_SPECIAL = re.compile(r"<\|[^|>]*\|>")
-_FENCE = re.compile(r"```[a-zA-Z0-9]*[ \t]*\n?(.*?)```", re.DOTALL)
-_INLINE = re.compile(r"\{[^{}]*\}")
-_MARKED = re.compile(
-    r"\\boxed\{(?P<boxed>[^{}]*(?:\{[^{}]*\}[^{}]*)*)\}"
-    r"|<(?P<tag>answer|count)>(?P<tagged>.*?)(?:</(?P=tag)>|\Z)",
-    re.DOTALL | re.IGNORECASE,
-)
 
 _COUNT_KEYS = frozenset(
     ("count", "answer", "final_answer", "total", "total_count", "number", "num", "result", "value")
@@ -83,7 +69,8 @@ _LISTED = re.compile(r"(?:\s+[a-z'-]+){0,5}?\s*[,;\n]\s*(?:[a-z'-]+\s*){0,5}:?\s
 _NOT = (
     r"(?:can(?:no|')t|can not|could ?n(?:o|')t|could not|unable to|not able to|won't|impossible to)"
 )
-_REFUSAL = re.compile(
+# wider than texts.is_refusal: of a count, "unclear" and "cannot be seen" are doubts
+_DECLINES = re.compile(
     rf"\b{_NOT}\s+(?!(?:see|find|spot|detect|identify) any\b)"
     r"|\bas an ai\b|\blanguage model\b|\b(?:don't|do not) know\b|\bno idea\b"
     r"|\b(?:not|un)[ -]?(?:sure|certain|clear)\b|\bhard to (?:say|tell)\b"
@@ -112,7 +99,7 @@ def parse_count(text: str) -> ParsedCount:
 
 
 def _parse(text: str, *rules: Callable[[str], ParsedCount | None]) -> ParsedCount:
-    answer = _SPECIAL.sub(" ", _drop_thinking(text)).strip()
+    answer = spoken_part(text)
     if not answer:
         raise Undecodable("the answer is empty" if not text.strip() else "only a thinking trace")
     answer = _SCIENTIFIC.sub(_write_out, answer)
@@ -131,49 +118,15 @@ def _write_out(number: re.Match[str]) -> str:
     return str(int(value))
 
 
-def _drop_thinking(text: str) -> str:
-    """The text outside thinking traces; some templates leave the opening mark in the prompt."""
-    kept: list[str] = []
-    at, inside = 0, False
-    for mark in _TRACE.finditer(text):
-        if mark[1]:
-            if not inside:
-                kept.clear()
-            inside = False
-        elif not inside:
-            kept.append(text[at : mark.start()])
-            inside = True
-        at = mark.end()
-    if not inside:
-        kept.append(text[at:])
-    return " ".join(kept)
-
-
 # JSON
 
 
 def _read_json(text: str) -> ParsedCount | None:
-    blocks = _FENCE.findall(text)
-    inline = _INLINE.findall(text)
-    candidates = [
-        text,
-        *(blocks if len(blocks) == 1 else []),
-        *(inline if len(inline) == 1 else []),
-    ]
-    for candidate in candidates:
-        try:
-            value = json.loads(candidate, object_pairs_hook=_refuse_twins)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(value, (dict, list)):
-            return ParsedCount(_json_count(value), "json", candidate.strip()[:SHOWN])
-    return None
-
-
-def _refuse_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len({key for key, _ in pairs}) < len(pairs):
-        raise Undecodable("the JSON names a key twice")
-    return dict(pairs)
+    found = find_value(text)
+    if found is None:
+        return None
+    value, shown = found
+    return ParsedCount(_json_count(value), "json", shown)
 
 
 def _json_count(value: Any) -> int:
@@ -206,9 +159,8 @@ def _json_count(value: Any) -> int:
 
 def _read_marked(text: str) -> ParsedCount | None:
     counts: dict[int, str] = {}
-    for match in _MARKED.finditer(text):
-        inner = match["boxed"] if match["boxed"] is not None else match["tagged"]
-        counts.setdefault(_parse(inner, _read_json).count, match.group()[:SHOWN])
+    for inner, shown in marked_answers(text, "answer", "count"):
+        counts.setdefault(_parse(inner, _read_json).count, shown)
     if len(counts) > 1:
         raise Undecodable(f"several marked answers: {_listed(counts)}")
     return next((ParsedCount(n, "marked", shown) for n, shown in counts.items()), None)
@@ -235,7 +187,7 @@ def _read_prose(text: str) -> ParsedCount:
         parsed = decide(rule, lambda at, cue=pattern: before(at, cue))  # type: ignore[misc]
         if parsed is not None:
             return parsed
-    if _REFUSAL.search(text):
+    if _DECLINES.search(text):
         raise Undecodable("the text declines or doubts")
     parsed = decide("total", is_total)
     if parsed is not None:

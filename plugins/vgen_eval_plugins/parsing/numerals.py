@@ -67,14 +67,18 @@ _GROUPED = re.compile(r"\d{1,3}(?:[,']\d{3})+|\d+")
 
 # numbers that are about something else; blanked before any is read
 _ASIDE = (
-    re.compile(r"(?:\d[\d,.]*\s*-\s*)?[-+]?\d[\d,.]*\s*(?:%|percent\b|per cent\b)"),
+    # a number starts where none runs already: else each of its digits is a start of its own
+    re.compile(
+        r"(?<!\d)(?<!\d[,.])(?:\d[\d,.]*+\s*-\s*)?[-+]?(?<!\d)(?<!\d[,.])\d[\d,.]*+\s*"
+        r"(?:%|percent\b|per cent\b)"
+    ),
     re.compile(
         r"\bconfidence(?: level| score)?\s*(?:[:=]|is|of)?\s*\d*\.?\d+(?:\s*/\s*\d+)?"
-        r"|\d*\.?\d+ confidence\b"
+        r"|(?<![\d.])(?:\d++(?:\.\d++)?|\.\d++) confidence\b"
     ),
     re.compile(r"(?<![a-z0-9])\d+(?:st|nd|rd|th)\b"),
     re.compile(r"(?<!\d)\d{1,2}:\d{2}(?::\d{2})?(?!\d)"),
-    re.compile(r"(?<![a-z0-9])[a-z_]+-?\d[\w-]*"),  # covid-19, b7
+    re.compile(r"(?<![a-z0-9_])[a-z_]++-?\d[\w-]*"),  # covid-19, b7
     re.compile(r"(?<![a-z0-9.,])\d+[a-z_]\w*"),  # 3d, 1e3
     re.compile(rf"(?<![a-z0-9.,])(?:\d+|{_SMALL})-(?=[a-z])(?!{_UNIT}(?![a-z]))[a-z-]+"),  # 3-story
     re.compile(r"^[ \t]*\d+[.)][ \t]+(?=\S)", re.MULTILINE),  # the marker of a list

@@ -77,6 +77,8 @@ class AnthropicService(Service):
     def __init__(self, *, key: str | None = None, refuses: Mapping[str, str] | None = None) -> None:
         super().__init__(key=key)
         self.refuses = dict(refuses or {})
+        self.continues = False
+        """Does its model go on with a turn of its own? Those since Claude 4.6 refuse it."""
 
     def routes(self) -> Sequence[tuple[str, str, Handler]]:
         """The one method."""
@@ -114,6 +116,8 @@ class AnthropicService(Service):
         if body["model"] != MODEL:
             raise Rejected(f"model: {body['model']}", status=404)
         _check_limits(body)
+        if body["messages"][-1]["role"] == "assistant":
+            _check_begun(body, continues=self.continues)
         texts, pictures = _read_messages(body["messages"])
         prompt = "\n".join(texts)
         read = len(prompt.split()) + sum(p.shape[0] * p.shape[1] // PICTURE_AREA for p in pictures)
@@ -186,6 +190,21 @@ def _check_limits(body: Mapping[str, Any]) -> None:
         raise Rejected("messages: first message must use the 'user' role")
     if any(one == other for one, other in itertools.pairwise(roles)):
         raise Rejected("messages: roles must alternate")
+
+
+def _check_begun(body: Mapping[str, Any], *, continues: bool) -> None:
+    """The rules for a last turn that is the model's own."""
+    if not continues:
+        raise Rejected(
+            "This model does not support assistant message prefill. The conversation must end "
+            "with a user message."
+        )
+    said = body["messages"][-1]["content"]
+    text = said if isinstance(said, str) else said[-1].get("text", "")
+    if text != text.rstrip():
+        raise Rejected("messages: final assistant content cannot end with trailing whitespace")
+    if body.get("thinking", {}).get("type") in ("enabled", "adaptive"):
+        raise Rejected("messages: a turn cannot be begun where thinking is on")
 
 
 def _read_messages(turns: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[RGB]]:

@@ -33,6 +33,7 @@ TEXT_MODEL = "stand-in-text"
 """Gives text, and log-probabilities."""
 BLANK = np.zeros((64, 64, 3), np.uint8)
 """What is looked at where no picture came."""
+MIME_TYPES = ("text/plain", "application/json", "text/x.enum")
 PICTURE_TOKENS = 258
 DRAWN_TOKENS = 1290
 URL_SAFE = str.maketrans("-_", "+/")
@@ -110,6 +111,8 @@ class GeminiService(Service):
     def __init__(self, *, key: str | None = None, refuses: Mapping[str, str] | None = None) -> None:
         super().__init__(key=key)
         self.refuses = dict(refuses or {})
+        self.continues = False
+        """Do its models go on with a turn of theirs? Those since Gemini 3.6 Flash refuse it."""
 
     def routes(self) -> Sequence[tuple[str, str, Handler]]:
         """The one method."""
@@ -146,6 +149,8 @@ class GeminiService(Service):
             raise Rejected(f"Invalid JSON payload received. {exc}") from None
         config = body.get("generationConfig", {})
         _check_config(model, config)
+        if body["contents"] and body["contents"][-1].get("role") == "model" and not self.continues:
+            raise Rejected("Requests ending with a model turn are not supported.")
         texts, pictures = _read_contents(body["contents"])
         prompt = "\n".join(texts)
         told = {"responseId": hashlib.sha256(call.data).hexdigest()[:22], "modelVersion": model}
@@ -193,6 +198,8 @@ def _check_config(model: str, config: Mapping[str, Any]) -> None:
         raise Rejected("logprobs is set and responseLogprobs is not")
     if not 0 <= config.get("logprobs", 1) <= 20:
         raise Rejected("logprobs must be in [0, 20]")
+    if config.get("responseMimeType", MIME_TYPES[0]) not in MIME_TYPES:
+        raise Rejected(f"response_mime_type: allowed mimetypes are {', '.join(MIME_TYPES)}")
     if config.get("candidateCount", 1) != 1:
         raise Rejected("Multiple candidates is not enabled for this model")
     for name, low, high in (("temperature", 0, 2), ("topP", 0, 1), ("seed", -(2**31), 2**31 - 1)):
@@ -227,7 +234,10 @@ def _answer_parts(pictures: Sequence[RGB], config: Mapping[str, Any]) -> list[di
     if thinks:
         parts.append({"text": "The bright parts stand out.", "thought": True})
     if "IMAGE" not in config.get("responseModalities", ()):
-        return [*parts, {"text": str(seeing.count(pictures))}]
+        words = str(seeing.count(pictures))
+        if config.get("responseMimeType") == "application/json":
+            words = f'{{"count": {words}}}'
+        return [*parts, {"text": words}]
     drawn = seeing.paint(pictures[0] if pictures else BLANK)
     if thinks:
         parts.append({"inlineData": _blob(255 - drawn), "thought": True})

@@ -25,6 +25,7 @@ CREATED = 1_760_000_000
 """2025-10-09T08:53:20Z: the date that every answer carries."""
 MODELS = ("tiny-vision", "tiny-edit", "tiny-video")
 NoneType = type(None)
+JSON = {"type": "json_object"}
 
 _DETAIL = frozenset({"auto", "low", "high", "original"})
 _PART = (
@@ -42,6 +43,9 @@ _CHAT = Fields(
         "max_tokens": (int, NoneType),
         "modalities": [str],
         "presence_penalty": (float, NoneType),
+        "response_format": Fields(
+            {"type": frozenset({"text", "json_object", "json_schema"})}, {"json_schema": object}
+        ),
         "reasoning_effort": (str, NoneType),
         "seed": (int, NoneType),
         "stop": (str, [str], NoneType),
@@ -51,6 +55,8 @@ _CHAT = Fields(
         "verbosity": (str, NoneType),
     },
 )
+_CONTINUED = {"add_generation_prompt": bool, "continue_final_message": bool}
+"""Further fields of chat at vLLM and SGLang, by which the last message goes on."""
 _EDIT = {
     "background": r"auto|opaque|transparent", "input_fidelity": r"high|low", "model": r".+",
     "n": r"[1-9]|10", "output_compression": r"\d{1,3}", "output_format": r"png|jpeg|webp",
@@ -84,6 +90,8 @@ class OpenAIService(Service):
         """`reasoning` as vLLM gives it today, `reasoning_content` as it did."""
         self.tokens: Mapping[str, float] | None = None
         """Token -> log-probability at the first place; None: from the pixels."""
+        self.continues = False
+        """Does it take the fields by which a last message goes on?"""
         self.gives_urls = False
         """Are edits given as addresses, not in base64?"""
         self.picture_url: str | None = None
@@ -126,17 +134,25 @@ class OpenAIService(Service):
 
     def _chat(self, call: Call) -> Answer:
         body = call.json
-        shape = Fields(_CHAT.required, {**_CHAT.optional, **self.extras})
+        more = _CONTINUED if self.continues else {}
+        shape = Fields(_CHAT.required, {**_CHAT.optional, **more, **self.extras})
         try:
             check_shape(body, shape)
         except ValueError as exc:
             raise _bad_field(exc) from None
         self._check_model(body["model"])
+        _check_continued(body)
         if body.get("top_logprobs") is not None and not body.get("logprobs"):
             raise Rejected("top_logprobs needs logprobs", param="top_logprobs")
         if (body.get("top_logprobs") or 0) > 20:
             raise Rejected("top_logprobs is at most 20", param="top_logprobs")
         pictures, prompt = _read_messages(body["messages"])
+        if body.get("response_format") == JSON and "json" not in prompt.lower():
+            raise Rejected(
+                "'messages' must contain the word 'json' in some form, to use 'response_format' "
+                "of type 'json_object'.",
+                param="messages",
+            )
         choice = self._choose(body, pictures)
         text = choice["message"].get("content")
         read = len(prompt.split()) + sum(_tokens_of(picture) for picture in pictures)
@@ -169,6 +185,8 @@ class OpenAIService(Service):
             shown = [_token(*entry) for entry in likeliest[: body.get("top_logprobs") or 0]]
             first = {**_token(*likeliest[0]), "top_logprobs": shown}
             choice["logprobs"] = {"content": [first], "refusal": None}
+        elif body.get("response_format") == JSON:
+            message["content"] = f'{{"count": {seeing.count(pictures)}}}'
         else:
             message["content"] = str(seeing.count(pictures))
         return choice
@@ -349,6 +367,19 @@ def _read_messages(messages: Sequence[Mapping[str, Any]]) -> tuple[list[seeing.R
             else:
                 pictures.append(seeing.open_data_uri(part["image_url"]["url"]))
     return pictures, "\n".join(words)
+
+
+def _check_continued(body: Mapping[str, Any]) -> None:
+    """vLLM's rules for a last message that goes on."""
+    if not body.get("continue_final_message"):
+        return
+    if body.get("add_generation_prompt", True):
+        raise Rejected(
+            "Cannot set both `continue_final_message` and `add_generation_prompt` to True.",
+            param="continue_final_message",
+        )
+    if body["messages"][-1]["role"] != "assistant":
+        raise Rejected("the final message is none to go on with", param="messages")
 
 
 def _text_part(text: str) -> dict[str, str]:

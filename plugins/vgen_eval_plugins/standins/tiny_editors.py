@@ -24,7 +24,10 @@ __all__ = [
     "build_instruct_pix2pix",
     "build_lora",
     "build_qwen_edit_plus",
+    "calls_of_pipelines",
     "lenient_pipeline",
+    "ready",
+    "save",
     "small_qwen_pictures",
 ]
 
@@ -51,7 +54,7 @@ def build_instruct_pix2pix(folder: Path, *, seed: int = 0, **more: Any) -> Path:
     Pictures of any size from 8 pixels; one step takes about 20 ms on a CPU. `more`: components of
     the pipeline to put in the place of its own (safety_checker, feature_extractor).
     """
-    torch = _ready(seed)
+    torch = ready(seed)
     import diffusers
     import transformers
 
@@ -88,7 +91,7 @@ def build_instruct_pix2pix(folder: Path, *, seed: int = 0, **more: Any) -> Path:
     checks = more.get("safety_checker") is not None
     kind = diffusers.StableDiffusionInstructPix2PixPipeline
     _spread(torch, vae.decoder)
-    return _save(kind(**{**parts, **more}, requires_safety_checker=checks), folder)
+    return save(kind(**{**parts, **more}, requires_safety_checker=checks), folder)
 
 
 def build_flux2_klein(folder: Path, *, seed: int = 0) -> Path:
@@ -96,7 +99,7 @@ def build_flux2_klein(folder: Path, *, seed: int = 0) -> Path:
 
     Its text encoder gives the layers 1 and 2: call it with text_encoder_out_layers=[1, 2].
     """
-    torch = _ready(seed)
+    torch = ready(seed)
     import diffusers
     import transformers
 
@@ -121,7 +124,7 @@ def build_flux2_klein(folder: Path, *, seed: int = 0) -> Path:
         transformer=transformer,
         is_distilled=True,
     )
-    return _save(pipe, folder)
+    return save(pipe, folder)
 
 
 def build_qwen_edit_plus(folder: Path, *, seed: int = 0) -> Path:
@@ -129,7 +132,7 @@ def build_qwen_edit_plus(folder: Path, *, seed: int = 0) -> Path:
 
     The pipeline works at a megapixel whatever it is given: see `small_qwen_pictures`.
     """
-    torch = _ready(seed)
+    torch = ready(seed)
     import diffusers
     import transformers
 
@@ -175,12 +178,12 @@ def build_qwen_edit_plus(folder: Path, *, seed: int = 0) -> Path:
         processor=transformers.Qwen2VLProcessor(pictures, tokenizer, videos),
         transformer=transformer,
     )
-    return _save(pipe, folder)
+    return save(pipe, folder)
 
 
 def build_lora(folder: Path, editor: Path, *, seed: int = 0) -> Path:
     """LoRA weights for the tiny InstructPix2Pix `editor` in the folder, which is returned."""
-    torch = _ready(seed)
+    torch = ready(seed)
     import diffusers
     import peft
 
@@ -260,7 +263,16 @@ def lenient_pipeline(arguments: Iterable[str], *, named: str | None = None) -> I
 
 @functools.cache
 def _editors(folder: Path) -> Mapping[str, frozenset[str]]:
-    """Editing pipeline -> arguments of its call, by the sources: some want libraries not here."""
+    wanted = set(kinds.PICTURES) - set(kinds.ALSO_WANTED)
+    return {name: taken for name, taken in calls_of_pipelines(folder).items() if taken & wanted}
+
+
+@functools.cache
+def calls_of_pipelines(folder: Path) -> Mapping[str, frozenset[str]]:
+    """Pipeline with a prompt -> arguments of its call, by the sources below the folder.
+
+    Some of them want libraries that are not here, so that none can be imported to be asked.
+    """
     part = re.compile(r"^class (\w+)|^    def __call__\((.*?)^    \)", re.MULTILINE | re.DOTALL)
     argument = re.compile(r"^        (\w+)\s*[:=,]", re.MULTILINE)
     found = {}
@@ -269,7 +281,7 @@ def _editors(folder: Path) -> Mapping[str, frozenset[str]]:
         for match in part.finditer(path.read_text("utf-8")):
             kind = match[1] or kind
             names = frozenset(argument.findall(match[2] or ""))
-            if "prompt" in names and names & set(kinds.PICTURES) - set(kinds.ALSO_WANTED):
+            if "prompt" in names:
                 found[kind] = names
     return found
 
@@ -282,7 +294,7 @@ BUILDERS: Mapping[str, Callable[[Path], Path]] = {
 """Name -> what builds it in a folder."""
 
 
-def _ready(seed: int) -> Any:
+def ready(seed: int) -> Any:
     """torch, with weights to come drawn from the seed."""
     mend_torchvision()
     import torch
@@ -291,7 +303,8 @@ def _ready(seed: int) -> Any:
     return torch
 
 
-def _save(pipe: Any, folder: Path) -> Path:
+def save(pipe: Any, folder: Path) -> Path:
+    """The pipeline written to the folder, which is returned."""
     with no_bars("transformers"):
         pipe.save_pretrained(folder)
     return folder

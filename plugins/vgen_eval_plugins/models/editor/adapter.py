@@ -9,31 +9,29 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import msgspec
-from vgen_eval.adapters import BaseAdapter
 from vgen_eval.cards.records import ModelCard
 from vgen_eval.errors import Refused, UsageError
 from vgen_eval.types import AnswerForm, Output, Request
 
 from vgen_eval_plugins.models.editor.calls import Made, call, check_request, group
 from vgen_eval_plugins.models.editor.kinds import Kind, check_settings, read_kind
-from vgen_eval_plugins.models.editor.loading import MEMORY_CURE, load_pipeline, lora_facts
+from vgen_eval_plugins.models.editor.loading import MEMORY_CURE, load_pipeline
 from vgen_eval_plugins.models.editor.options import EditorOptions, read_size
+from vgen_eval_plugins.models.editor.pipelines import DiffusersPipeline
 from vgen_eval_plugins.models.editor.resolve import EXTRA, find_class, read_index
 from vgen_eval_plugins.models.editor.steps import check_capture
 from vgen_eval_plugins.models.local.batches import Batches
-from vgen_eval_plugins.models.local.devices import choose_device, is_exact, release
-from vgen_eval_plugins.models.local.hub import find_source, identity_facts
-from vgen_eval_plugins.models.local.weights import wanted_libraries
+from vgen_eval_plugins.models.local.devices import choose_device, is_exact
+from vgen_eval_plugins.models.local.hub import find_source
 
 __all__ = ["DiffusersEditor"]
 
 log = logging.getLogger(__name__)
 
-LIBRARIES = ("torch", "diffusers", "transformers")
 OPTIONS = frozenset(EditorOptions.__struct_fields__)
 
 
-class DiffusersEditor(BaseAdapter):
+class DiffusersEditor(DiffusersPipeline):
     """Any diffusers pipeline that takes a prompt and a picture, by repository or folder.
 
     The class is the one that the checkpoint's model_index.json names; the card's generation holds
@@ -43,21 +41,7 @@ class DiffusersEditor(BaseAdapter):
     version: ClassVar[int] = 1
     Options: ClassVar[type[msgspec.Struct]] = EditorOptions
     forms: ClassVar[tuple[AnswerForm, ...]] = ("image",)
-    extra: ClassVar[str | None] = EXTRA
-
-    @classmethod
-    def identify(cls, options: EditorOptions, card: ModelCard) -> Mapping[str, Any]:
-        """The commit or the folder's contents, those of LoRAs, and the libraries' versions."""
-        source = find_source(options.model, options.revision, card=card, extra=EXTRA)
-        facts = dict(identity_facts(source, libraries=LIBRARIES))
-        if options.loras:
-            facts["loras"] = [lora_facts(lora) for lora in options.loras]
-        return facts
-
-    @classmethod
-    def lacks(cls, options: EditorOptions, card: ModelCard) -> Sequence[str]:  # noqa: ARG003
-        """Libraries that its quantization and LoRAs need and that are not installed."""
-        return wanted_libraries(options.quantization, options.loras)
+    libraries: ClassVar[tuple[str, ...]] = ("torch", "diffusers", "transformers")
 
     @staticmethod
     @contextmanager
@@ -153,10 +137,3 @@ class DiffusersEditor(BaseAdapter):
         assert self._batches is not None
         device = self._batches.device or "cpu"
         return call(self._pipe, self._kind, self.options, requests, device=device)
-
-    def close(self) -> None:
-        """Lets go of the pipeline and of the device's memory."""
-        device = None if self._batches is None else self._batches.device
-        self._pipe = self._kind = self._batches = None
-        if device is not None:
-            release(device)

@@ -10,11 +10,11 @@ from typing import Any
 
 from vgen_eval.errors import MissingExtra, NotRunnable, UsageError
 
-from vgen_eval_plugins.models.editor.options import EditorLora, EditorOptions
+from vgen_eval_plugins.models.editor.options import EditorLora, PipelineOptions
 from vgen_eval_plugins.models.editor.resolve import EXTRA, components, import_diffusers
 from vgen_eval_plugins.models.local.batches import is_out_of_memory
 from vgen_eval_plugins.models.local.chatter import chatter_logged, no_bars
-from vgen_eval_plugins.models.local.devices import choose_dtype
+from vgen_eval_plugins.models.local.devices import Dtype, choose_dtype
 from vgen_eval_plugins.models.local.folders import digest_file, digest_folder, refuse_pickles
 from vgen_eval_plugins.models.local.hub import (
     Source,
@@ -33,14 +33,23 @@ MEMORY_CURE = (
     "-M offload=model or sequential, -M quantization=bitsandbytes_4bit, -M vae_tiling=true, "
     "smaller pictures (-M size=WIDTHxHEIGHT), or a device with more memory"
 )
+NO_DTYPES: Mapping[str, Dtype] = {}
 DENOISERS = ("transformer", "transformer_2", "unet", "prior")
 ENCODERS = ("text_encoder", "text_encoder_2", "text_encoder_3", "vision_language_encoder")
 
 
 def load_pipeline(
-    source: Source, index: Mapping[str, Any], kind: Any | None, options: EditorOptions, device: str
+    source: Source,
+    index: Mapping[str, Any],
+    kind: Any | None,
+    options: PipelineOptions,
+    device: str,
+    *,
+    dtypes: Mapping[str, Dtype] = NO_DTYPES,
 ) -> Any:
     """The pipeline, ready to be called. `kind`: its class, None for code of the checkpoint.
+
+    `dtypes`: component -> number type, of those that have another than options.dtype.
 
     NotRunnable, with the cure, for weights that are not to be had, are pickled, do not fit the
     class or the device.
@@ -55,7 +64,7 @@ def load_pipeline(
         folder = _fetch(diffusers, source, options)
         refuse_pickles(folder, parts=components(index))
         with no_bars("diffusers", "transformers"):
-            pipe = _read(diffusers, folder, index, kind, options, device)
+            pipe = _read(diffusers, folder, index, kind, options, device, dtypes)
         for at, lora in enumerate(options.loras):
             _add_lora(pipe, lora, name=f"lora_{at}")
         if options.loras:
@@ -67,7 +76,7 @@ def load_pipeline(
     return pipe
 
 
-def _fetch(diffusers: Any, source: Source, options: EditorOptions) -> Path:
+def _fetch(diffusers: Any, source: Source, options: PipelineOptions) -> Path:
     if source.folder is not None:
         return source.folder
     assert source.commit is not None
@@ -86,12 +95,14 @@ def _fetch(diffusers: Any, source: Source, options: EditorOptions) -> Path:
 
 def _read(
     diffusers: Any, folder: Path, index: Mapping[str, Any], kind: Any | None,
-    options: EditorOptions, device: str,
+    options: PipelineOptions, device: str, dtypes: Mapping[str, Dtype],
 ) -> Any:  # fmt: skip
     dtype = choose_dtype(options.dtype, device, extra=EXTRA)
+    apart = {part: choose_dtype(name, device, extra=EXTRA) for part, name in dtypes.items()}
     # the argument was renamed; the old name warns where the new one is known
     renamed = hasattr(diffusers.utils, "_resolve_dtype")
-    named = {"dtype" if renamed else "torch_dtype": dtype}
+    chosen = {"default": dtype, **apart} if apart else dtype
+    named = {"dtype" if renamed else "torch_dtype": chosen}
     if options.variant is not None:
         named["variant"] = options.variant
     if options.quantization != "none":
@@ -103,7 +114,7 @@ def _read(
     )
 
 
-def _quantization(options: EditorOptions, index: Mapping[str, Any], dtype: Any) -> Any:
+def _quantization(options: PipelineOptions, index: Mapping[str, Any], dtype: Any) -> Any:
     from diffusers.quantizers import PipelineQuantizationConfig
 
     here = components(index)
@@ -119,7 +130,7 @@ def _quantization(options: EditorOptions, index: Mapping[str, Any], dtype: Any) 
     )
 
 
-def _place(pipe: Any, options: EditorOptions, device: str) -> None:
+def _place(pipe: Any, options: PipelineOptions, device: str) -> None:
     for wish, method in ((options.vae_tiling, "tiling"), (options.vae_slicing, "slicing")):
         if wish:
             enable = getattr(getattr(pipe, "vae", None), f"enable_{method}", None)

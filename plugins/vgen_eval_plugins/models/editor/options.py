@@ -9,7 +9,7 @@ import msgspec
 from vgen_eval_plugins.models.local.devices import Dtype
 from vgen_eval_plugins.models.local.weights import Lora, Quantization
 
-__all__ = ["EditorLora", "EditorOptions", "read_size"]
+__all__ = ["EditorLora", "EditorOptions", "PipelineOptions", "read_size"]
 
 
 WeightFile = Annotated[str, msgspec.Meta(pattern=r"^(?!(.*/)?\.\.?/)[^/].*\.safetensors$")]
@@ -26,8 +26,8 @@ class EditorLora(Lora, frozen=True, forbid_unknown_fields=True, kw_only=True):
     scale: Annotated[float, msgspec.Meta(description="How strongly they count.")] = 1.0
 
 
-class EditorOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Options of `diffusers_editor`; arguments of each call stand in the card's generation."""
+class PipelineOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Which pipeline, and how it is loaded and placed."""
 
     model: Annotated[
         str | None,
@@ -48,22 +48,6 @@ class EditorOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     dtype: Annotated[
         Dtype, msgspec.Meta(description="Number type; auto: bfloat16 on cuda, float32 elsewhere.")
     ] = "auto"
-    size: Annotated[
-        str,
-        msgspec.Meta(
-            description="Size asked of the pipeline: input (the input picture's), auto (the "
-            "pipeline's own), or WIDTHxHEIGHT.",
-            pattern=r"^(input|auto|[1-9][0-9]{0,4}x[1-9][0-9]{0,4})$",
-        ),
-    ] = "input"
-    batch: Annotated[
-        int,
-        msgspec.Meta(
-            description="Requests a call at most, where the pipeline takes many.",
-            ge=1,
-            extra={"provenance": True},
-        ),
-    ] = 1
     offload: Annotated[
         Literal["none", "model", "sequential"],
         msgspec.Meta(
@@ -90,15 +74,36 @@ class EditorOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
         tuple[EditorLora, ...],
         msgspec.Meta(description="Low-rank weights that go over the model's own."),
     ] = ()
+    trust_remote_code: Annotated[
+        bool, msgspec.Meta(description="May Python code of the checkpoint be run?")
+    ] = False
+
+
+class EditorOptions(PipelineOptions, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Options of `diffusers_editor`; arguments of each call stand in the card's generation."""
+
+    size: Annotated[
+        str,
+        msgspec.Meta(
+            description="Size asked of the pipeline: input (the input picture's), auto (the "
+            "pipeline's own), or WIDTHxHEIGHT.",
+            pattern=r"^(input|auto|[1-9][0-9]{0,4}x[1-9][0-9]{0,4})$",
+        ),
+    ] = "input"
+    batch: Annotated[
+        int,
+        msgspec.Meta(
+            description="Requests a call at most, where the pipeline takes many.",
+            ge=1,
+            extra={"provenance": True},
+        ),
+    ] = 1
     capture_steps: Annotated[
         int,
         msgspec.Meta(
             description="Pictures of so many steps on the way to keep as evidence.", ge=0, le=100
         ),
     ] = 0
-    trust_remote_code: Annotated[
-        bool, msgspec.Meta(description="May Python code of the checkpoint be run?")
-    ] = False
 
 
 def read_size(text: str) -> tuple[int, int] | None:

@@ -1,0 +1,1 @@
+"""diffusers_video: image-to-video pipelines of diffusers."""

@@ -227,9 +227,10 @@ def test_pairs_that_do_not_fit_are_listed_with_the_reason(tmp_path: Path) -> Non
     results = vgen_eval.evaluate(
         tasks="samples/*", model=grey, forms=["text"], bounds=False, output=str(tmp_path)
     )
-    assert [card.task for card in results] == ["samples/counting"]
+    assert "samples/counting" in [card.task for card in results]
     skips = {skip.task: skip for skip in results.skipped}
-    assert len(skips) == 4
+    painted = {f"samples/{name}@standard" for name in ("depth", "normals", "referring", "semantic")}
+    assert painted <= skips.keys()
     skip = skips["samples/referring@standard"]
     assert (skip.model, skip.exact) == ("grey", False)
     assert skip.reason == "model gives text; the protocol takes image, mask"

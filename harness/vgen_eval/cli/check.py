@@ -1,4 +1,4 @@
-"""`vgen-eval check`: every problem of card files, each with its line; or a plugin's contract."""
+"""`vgen-eval check`: problems of card files, a plugin's contract, or whether a judge is trusted."""
 
 from __future__ import annotations
 
@@ -8,29 +8,48 @@ from typing import TYPE_CHECKING
 
 import click
 
+from vgen_eval.cli.fractions import Number
+
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog
 
 __all__ = ["command"]
 
-RESERVED = ("judge",)
-PLUGIN = "plugin"
+PLUGIN, JUDGE = "plugin", "judge"
 FAULTY = 2
 TIMEOUT_S = 60.0
+TIE_BAND = 0.05
+_OF_A_PLUGIN = ("--only", "--timeout", "--verbose")
+_OF_A_JUDGE = ("--human", "--value", "--tie-band", "--by", "--rounds", "--data-root")
 
 
 @click.command("check")
 @click.argument("cards", nargs=-1, required=True, metavar="CARD...")
 @click.option("--all-data", is_flag=True, help="Read every sample of a task, however many.")
 @click.option("--only", metavar="GLOB", help="Of a plugin: subjects (model:*) or checks (batch_*).")
-@click.option("--output", metavar="DIR", help="Of a plugin: where its record goes (results).")
+@click.option(
+    "--output",
+    metavar="DIR",
+    help="Results folder (results): of a plugin, where its record goes; of a judge, its runs.",
+)
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(min=0, min_open=True),
     metavar="S",
     help="Of a plugin: seconds that one check may take (60).",
 )
 @click.option("-v", "--verbose", is_flag=True, help="Of a plugin: a line for every check.")
+@click.option("--human", metavar="FILE", help="Of a judge: what people said, .csv or .jsonl.")
+@click.option("--value", metavar="NAME", help="Of a judge: the value it gives (the primary).")
+@click.option(
+    "--tie-band",
+    type=Number(min=0),
+    metavar="X",
+    help="Of a judge: differences below it are ties (.05).",
+)
+@click.option("--by", metavar="TAG,...", help="Of a judge: each value of these tags, too; or all.")
+@click.option("--rounds", metavar="N,...", help="Of a judge: replay it with so many votes (1,3,5).")
+@click.option("--data-root", metavar="DIR", help="Of a judge: data folder, for replays.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def command(
     cards: tuple[str, ...],
@@ -39,6 +58,12 @@ def command(
     output: str | None,
     timeout: float | None,
     verbose: bool,
+    human: str | None,
+    value: str | None,
+    tie_band: float | None,
+    by: str | None,
+    rounds: str | None,
+    data_root: str | None,
     as_json: bool,
 ) -> int:
     """Check card files: keys, values, the components and tasks they name, and their data.
@@ -48,22 +73,41 @@ def command(
     \b
       vgen-eval check my_task.yaml             every problem, with its line
       vgen-eval check plugin acme-editor       the contract that plugins are held to
-    """  # fmt: skip
-    from vgen_eval.errors import UsageError
+      vgen-eval check judge RUN... --human FILE    does a judge go with people?
 
+    FILE holds labels (id,label[,model|run][,attempt]), preferences (id,better,worse) or rankings
+    (id,ranking: "a > b = c"); better and worse are models or runs. What a judge would say with
+    other rounds, or under its presets, is replayed from what the runs kept; no model is asked.
+    """  # fmt: skip
+    of_plugin = dict(zip(_OF_A_PLUGIN, (only, timeout, verbose), strict=True))
+    of_judge = dict(zip(_OF_A_JUDGE, (human, value, tie_band, by, rounds, data_root), strict=True))
     first = cards[0]
-    if first in RESERVED:
-        raise UsageError(
-            f"'check {first}' is kept for a later release",
-            cure=f"a card file of that name is given as ./{first}",
-        )
-    options = {"--only": only, "--output": output, "--timeout": timeout, "--verbose": verbose}
+    if first == JUDGE:
+        _refuse("plugin NAME", of_plugin)
+        _refuse("CARD", {"--all-data": all_data})
+        from vgen_eval.cli.check_judge import check_judge_command
+
+        return check_judge_command(
+            cards[1:], human=human, value=value, band=TIE_BAND if tie_band is None else tie_band,
+            by=by, rounds=rounds, data_root=data_root, output=output or "results", as_json=as_json,
+        )  # fmt: skip
+    _refuse("judge RUN...", of_judge)
     if first != PLUGIN:
-        _refuse("plugin NAME", options)
+        _refuse("plugin NAME", {**of_plugin, "--output": output})
         return _check_cards(cards, all_data=all_data, as_json=as_json)
+    _refuse("CARD", {"--all-data": all_data})
     from vgen_eval.cli.check_plugin import check_plugin_command
 
-    _refuse("CARD", {"--all-data": all_data})
+    return check_plugin_command(
+        _one_plugin(cards), as_json=as_json, only=only, output=output or "results",
+        timeout_s=timeout or TIMEOUT_S, verbose=verbose,
+    )  # fmt: skip
+
+
+def _one_plugin(cards: tuple[str, ...]) -> str:
+    """The plugin that is named; UsageError where it is not one."""
+    from vgen_eval.errors import UsageError
+
     if len(cards) != 2:
         raise UsageError(
             "NAME of one plugin is missing: vgen-eval check plugin NAME"
@@ -71,10 +115,7 @@ def command(
             else "one plugin at a time: vgen-eval check plugin NAME",
             cure="vgen-eval list plugins",
         )
-    return check_plugin_command(
-        cards[1], as_json=as_json, only=only, output=output or "results",
-        timeout_s=timeout or TIMEOUT_S, verbose=verbose,
-    )  # fmt: skip
+    return cards[1]
 
 
 def _refuse(owner: str, options: Mapping[str, object]) -> None:
@@ -82,7 +123,7 @@ def _refuse(owner: str, options: Mapping[str, object]) -> None:
     from vgen_eval.errors import UsageError
 
     for option, given in options.items():
-        if given:
+        if given is not None and given is not False:
             raise UsageError(
                 f"{option} is an option of `check {owner}`", cure="vgen-eval check --help"
             )

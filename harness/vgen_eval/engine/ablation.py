@@ -22,12 +22,13 @@ from vgen_eval.answers import clean
 from vgen_eval.cards.records import ProtocolCard
 from vgen_eval.engine.ablation_keys import ALIASES, PROTOCOL, answer_place, resolve_key
 from vgen_eval.engine.calibration import calibrate
+from vgen_eval.engine.judges import Judging
 from vgen_eval.engine.keeping import Keeper
 from vgen_eval.engine.lost import Lost
 from vgen_eval.engine.models import HOME, LOCAL
 from vgen_eval.engine.plan import Job
 from vgen_eval.engine.request import prepare
-from vgen_eval.engine.rescore import reopen
+from vgen_eval.engine.rescore import reopen, replay
 from vgen_eval.engine.scorer import score_attempt, unscored
 from vgen_eval.engine.tasks import SKIP, Task, open_task
 from vgen_eval.errors import (
@@ -191,8 +192,10 @@ def _other_protocol(base: Job, name: str) -> ProtocolCard:
         raise UsageError(
             f"it takes no {form}, which the run's answers are", cure=f"{', '.join(takers)} do"
         )
-    choices = base.codec.answer.choices
-    answers = [msgspec.structs.replace(answer, choices=choices) for answer in other.answers]
+    asked = {
+        key: getattr(base.codec.answer, key) for key in ("choices", "prefix", "choice_scoring")
+    }
+    answers = [msgspec.structs.replace(answer, **asked) for answer in other.answers]
     return msgspec.structs.replace(
         other,
         answers=tuple(answers),
@@ -270,13 +273,14 @@ def _read(variant: _Variant, *, workers: int | None, stopped: Callable[[], bool]
     for line in store.predictions(job.rows()):
         lines.setdefault(line["sample"], []).append(line)
     keeper = Keeper(job, store, None, keep="all")
+    judging = replay(job, store)
     table = AttemptTable(job.task.metrics, job.rows())
     faults: Counter[str] = Counter()
 
     def score(item: Item) -> list[dict[str, Any]]:
         if stopped is not None and stopped():
             raise Stopped
-        return list(_score(job, keeper, item, lines.get(item.id, ())))
+        return list(_score(job, keeper, judging, item, lines.get(item.id, ())))
 
     with ThreadPoolExecutor(workers or min(4, os.cpu_count() or 1)) as pool:
         for records in pool.map(score, job.items):
@@ -292,7 +296,11 @@ def _read(variant: _Variant, *, workers: int | None, stopped: Callable[[], bool]
 
 
 def _score(
-    job: Job, keeper: Keeper, item: Item, lines: Sequence[Mapping[str, Any]]
+    job: Job,
+    keeper: Keeper,
+    judging: Judging | None,
+    item: Item,
+    lines: Sequence[Mapping[str, Any]],
 ) -> Iterator[dict[str, Any]]:
     if not lines:
         return
@@ -318,4 +326,6 @@ def _score(
         return
     for line in lines:
         answer = keeper.read(line)
-        yield score_attempt(job.task, job.codec, line, answer, prepared.sample, prepared.scene)
+        yield score_attempt(
+            job.task, job.codec, line, answer, prepared.sample, prepared.scene, judging
+        )

@@ -20,7 +20,7 @@ PROTOCOL_FIELDS = ("failure_value", "failure_options", "calibration", "primary")
 """What a short name may mean where no component has such an option."""
 
 _ASKED = ("input", "seed", "sampling", "attempts")
-_ASKED_OF_ANSWER = ("form", "prompt", "choices")
+_ASKED_OF_ANSWER = ("form", "prompt", "prefix", "choices", "choice_scoring")
 """What a run asks and of whom: kept answers say nothing of another one."""
 _UNREAD = ("title", "source", "extends", "select_by")
 _UNREAD_OF_ANSWER = ("encoder", "encoder_options")

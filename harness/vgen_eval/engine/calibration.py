@@ -22,6 +22,7 @@ from vgen_eval.engine.plan import Job
 from vgen_eval.engine.request import prepare
 from vgen_eval.engine.scorer import score_key
 from vgen_eval.errors import BadSample, BrokenPlugin, NoValidTarget, Undecodable
+from vgen_eval.store.regular import read_regular
 from vgen_eval.store.rows import Rows
 from vgen_eval.store.run import RunStore, write_atomic
 from vgen_eval.types import Example, Item
@@ -112,7 +113,7 @@ def _keys(job: Job, lines: Lines) -> dict[str, str]:
 
 def _read_kept(job: Job, store: RunStore) -> Any:
     try:
-        kept = jsonio.loads(store.calibration_path(job.score_digest).read_bytes())
+        kept = jsonio.loads(read_regular(store.calibration_path(job.score_digest)))
     except (OSError, ValueError):
         return None  # it is made anew
     return kept if isinstance(kept, dict) and {"of", "decoder"} <= kept.keys() else None

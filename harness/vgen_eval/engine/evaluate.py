@@ -164,7 +164,8 @@ def run_plan(
     """
     reporter = reporter or Silent()
     stop = stop or Stop()
-    refused = _ask_access({id(job.model): job.model for job in plan.jobs}.values(), settings)
+    models = {id(model): model for job in plan.jobs for model in job.models}
+    refused = _ask_access(models.values(), settings)
     jobs, skipped = _allowed(plan, settings, refused)
     reporter.plan(msgspec.structs.replace(plan, jobs=jobs, skipped=tuple(skipped)))
     cards: list[ResultCard] = []
@@ -233,29 +234,43 @@ def _allowed(
     NotRunnable when that leaves none, or there is one model alone.
     """
     jobs: list[Job] = []
+    faults: list[NotRunnable] = []
     skipped = list(plan.skipped)
     is_alone = len({id(job.model) for job in plan.jobs}) == 1
     for job in plan.jobs:
-        fault = refused.get(id(job.model))
-        if fault is None or not _needs_model(job, settings):
+        fault = _refusal(job, refused, settings)
+        if fault is None:
             jobs.append(job)
-        elif is_alone:
+        elif is_alone and (job.task.ref.exact or id(job.model) in refused):
             raise fault
         else:
-            skipped.append(_skip(job, fault))
-    if refused and not jobs:
-        raise next(iter(refused.values()))
+            faults.append(fault)
+            skipped.append(_skip(job, fault, exact=job.task.ref.exact or not is_alone))
+    if faults and not jobs:
+        raise faults[0]
     return tuple(jobs), skipped
 
 
-def _needs_model(job: Job, settings: Settings) -> bool:
+def _refusal(
+    job: Job, refused: Mapping[int, NotRunnable], settings: Settings
+) -> NotRunnable | None:
+    """Why a job cannot be run: its model may not be called, or its judge, and something is left."""
+    of_model = refused.get(id(job.model))
+    of_judge = None if job.judge is None else refused.get(id(job.judge))
+    if of_model is None and of_judge is None:
+        return None
     store = RunStore(job.path)
-    return Todo(recall(job, store) or job, store, retry=settings.retry_failed).needs_model
+    todo = Todo(recall(job, store) or job, store, retry=settings.retry_failed)
+    if of_model is not None and todo.needs_model:
+        return of_model
+    if of_judge is None or job.judge is None or not todo:
+        return None
+    return NotRunnable(f"its judge, {job.judge.name}: {of_judge.what}", cure=of_judge.cure)
 
 
-def _skip(job: Job, fault: NotRunnable) -> Skip:
+def _skip(job: Job, fault: NotRunnable, *, exact: bool = True) -> Skip:
     reason = redact(f"{fault.what} ({fault.cure})" if fault.cure else fault.what)
-    return Skip(job.task.ref.label, job.model.name, reason, exact=True)
+    return Skip(job.task.ref.label, job.model.name, reason, exact=exact)
 
 
 def _warn_of_failure(card: ResultCard) -> None:

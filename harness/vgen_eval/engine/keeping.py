@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,8 +15,7 @@ from vgen_eval.answers import AnswerFault, Packed, clean, pack, unpack
 from vgen_eval.engine.plan import Job
 from vgen_eval.engine.request import Prepared
 from vgen_eval.engine.scorer import score_key
-from vgen_eval.engine.tries import Call
-from vgen_eval.engine.usage import sum_usage
+from vgen_eval.engine.tries import Call, volatile_of
 from vgen_eval.errors import Undecodable
 from vgen_eval.imaging import recompress
 from vgen_eval.store.index import ResponseIndex
@@ -38,7 +36,6 @@ _DROPPED: Mapping[str, tuple[str, ...]] = {
 }
 """`keep` -> groups of scored attempts whose raw answers are deleted."""
 
-_REPORTED = ("request_id", "reported_model", "reported_date")
 _PICTURES = (".png", ".jpg", ".webp", ".gif", ".bmp", ".tif")
 
 
@@ -106,7 +103,7 @@ class Keeper:
     def write_call(self, asked: Asked, call: Call) -> tuple[Line, Any]:
         """Writes what a call came to; gives the line, and the answer to decode if there is one."""
         line = _line(asked, call.status)
-        volatile = _volatile(call)
+        volatile = volatile_of(call)
         answer: Any = None
         if call.output is not None:
             answer = self._keep_output(line, volatile, call.output)
@@ -135,6 +132,8 @@ class Keeper:
             (volatile if line["status"] == "ok" else line).setdefault("text", _words(output.text))
         if output.thinking is not None:
             volatile["thinking"] = _words(output.thinking)
+        if output.answer_s is not None:
+            volatile["answer_s"] = output.answer_s
         pictures = [
             kept
             for picture in _listed(output.pictures)
@@ -283,28 +282,6 @@ def _line(asked: Asked, status: Status) -> dict[str, Any]:
     if geometry is not None:
         line["geometry"] = geometry
     return line
-
-
-def _volatile(call: Call) -> dict[str, Any]:
-    """What may differ between two equal runs."""
-    facts: dict[str, Any] = {
-        "finished": round(time.time(), 3),
-        "seconds": round(call.seconds, 6),
-        "tries": call.tries,
-        "batch": call.batch,
-    }
-    if call.usage:
-        facts |= sum_usage(call.usage)
-    if call.cost is not None:
-        facts["cost_usd"] = float(call.cost)
-    if call.failed_ids:
-        facts["failed_request_ids"] = list(call.failed_ids)
-    output = call.output
-    for name in _REPORTED if output is not None else ():
-        said = getattr(output, name)
-        if said is not None:
-            facts[name] = _words(said)
-    return facts
 
 
 def _words(said: Any) -> str:

@@ -17,12 +17,13 @@ import msgspec
 
 from vgen_eval.answers import clean
 from vgen_eval.engine.budget import Purse
+from vgen_eval.engine.calling import count_callers, make_caller
 from vgen_eval.engine.calls import Caller
 from vgen_eval.engine.channel import Channel
+from vgen_eval.engine.judges import Judging, Unasked
 from vgen_eval.engine.keeping import Asked, Hit, Keeper, Line
 from vgen_eval.engine.limits import Gate
 from vgen_eval.engine.plan import Job
-from vgen_eval.engine.pricing import is_paid
 from vgen_eval.engine.request import Prepared, make_request, prepare, request_digest
 from vgen_eval.engine.scorer import score_attempt, unscored
 from vgen_eval.engine.stopping import Stop
@@ -33,7 +34,7 @@ from vgen_eval.store.run import RunStore
 from vgen_eval.types import Adapter, Status
 from vgen_eval.wording import describe
 
-__all__ = ["Pipeline", "Stop", "count_callers"]
+__all__ = ["Pipeline", "Stop"]
 
 log = logging.getLogger(__name__)
 
@@ -62,12 +63,6 @@ class _Answered(msgspec.Struct, frozen=True):
     line: Line | None = None
 
 
-def count_callers(adapter: Adapter, job: Job) -> int:
-    """Calls at once at most: what the adapter bears, and the card allows."""
-    allowed = job.model.card.limits.concurrency or adapter.concurrency
-    return max(1, min(adapter.concurrency, allowed))
-
-
 class Pipeline:
     """One job on its way into one run directory, which its caller has locked."""
 
@@ -84,16 +79,21 @@ class Pipeline:
         gate: Gate | None = None,
         purse: Purse | None = None,
         scores: bool = True,
+        judging: Judging | None = None,
     ) -> None:
         """`gate`: before the service that is called; `purse`: what its calls are paid from.
 
-        Without `scores` answers are made and kept, and nothing else.
+        Without `scores` answers are made and kept, and nothing else. `judging`: who judges them,
+        where the codec has a judge.
         """
         self._scores = scores
+        self._judging = judging
         self._job = job
         self._store = store
         self._keeper = keeper
         self._workers = workers or min(4, os.cpu_count() or 1)
+        if judging is not None:
+            self._workers = max(self._workers, judging.at_once)
         self._batch_size = batch_size
         self._asked_to_stop = stop
         self._stop = Stop()  # this job's: it may end before the others
@@ -120,7 +120,8 @@ class Pipeline:
         NotRunnable where the model cannot go on: what was in flight is finished and kept before.
         `adapter` may be None when nothing is to be generated.
         """
-        wakers = [entry.wake for entry in (self._gate, self._purse) if entry is not None]
+        gates = (self._gate, self._purse, self._judging.gate if self._judging else None)
+        wakers = [entry.wake for entry in gates if entry is not None]
         started = time.monotonic()
         try:
             # a stop of the command is one of each job, not the other way round
@@ -131,7 +132,7 @@ class Pipeline:
 
     def _run(self, todo: Todo, adapter: Adapter | None) -> None:
         batch = max(1, min(self._batch_size or 1 << 30, adapter.max_batch)) if adapter else 1
-        callers = count_callers(adapter, self._job) if adapter else 0
+        callers = count_callers(adapter, self._job.model.card) if adapter else 0
         self._loaded: Channel[Asked] = Channel(
             max(QUEUE, 2 * batch), producers=1, weight=_pixel_bytes, most=QUEUE_BYTES
         )
@@ -161,23 +162,10 @@ class Pipeline:
             raise fault
 
     def _caller(self, adapter: Adapter) -> Caller:
-        card = self._job.model.card
-        account = None
-        if self._purse is not None:
-            account = self._purse.open_account(
-                card,
-                self._job.codec.answer.form,
-                charges=is_paid(card, getattr(adapter, "endpoint", None)),
-            )
-        return Caller(
-            adapter,
-            card.limits,
-            price=card.price,
-            stop=self._stop,
-            gate=self._gate,
-            purse=self._purse,
-            account=account,
-        )
+        return make_caller(
+            adapter, self._job.model.card, self._job.codec.answer.form,
+            stop=self._stop, gate=self._gate, purse=self._purse,
+        )  # fmt: skip
 
     def _guard(self, body: Callable[[], None]) -> None:
         """Runs one thread of a stage; what it raises stops the others."""
@@ -290,25 +278,35 @@ class Pipeline:
                 if not self._answered.put(_Answered(entry.prepared, asked=entry, call=call)):
                     return False
         except NotRunnable as exc:
-            with self._lock:
-                self._end = self._end or exc
-            self._stop.finish()
+            self._give_up(exc)
         finally:
             with self._lock:
                 self.calls += called
         return True
+
+    def _give_up(self, fault: NotRunnable) -> None:
+        """A model that cannot go on, the judge's or the one that is judged, ends the job."""
+        with self._lock:
+            self._end = self._end or fault
+        self._stop.finish()
 
     # --- stage 3: write down, decode, score -----------------------------------------------
 
     def _score(self) -> None:
         for entry in self._answered:
             line, answer = self._settle(entry)
-            if not self._scores:
+            if not self._scores or (self._judging is not None and self._end is not None):
+                continue  # without its judge, or with the model gone, a resume scores it
+            try:
+                record = score_attempt(
+                    self._job.task, self._job.codec, line, answer,
+                    entry.prepared.sample, entry.prepared.scene, self._judging,
+                )  # fmt: skip
+            except Unasked:
+                continue  # a resume goes on asking
+            except NotRunnable as exc:
+                self._give_up(exc)
                 continue
-            record = score_attempt(
-                self._job.task, self._job.codec, line, answer,
-                entry.prepared.sample, entry.prepared.scene,
-            )  # fmt: skip
             self._store.append_score(self._digest, record)
             self._keeper.tidy(line, record["status"])
             self._on_attempt(record["status"])

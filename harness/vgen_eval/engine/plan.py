@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from vgen_eval import cards, jsonio
-from vgen_eval.engine.models import BOUNDS, Model, name_bounds, resolve_model
+from vgen_eval.cards.records import JudgeCard
+from vgen_eval.engine.models import BOUNDS, HOME, LOCAL, Model, name_bounds, resolve_model
 from vgen_eval.engine.naming import TaskRef, expand_tasks
 from vgen_eval.engine.pricing import has_price
 from vgen_eval.engine.selection import select
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Job", "Plan", "Skip", "make_plan"]
 
+NO_TASKS: Mapping[str, Task] = {}
 ID_LENGTH = 12
 """Roles of the models that stand beside the others."""
 
@@ -54,8 +56,15 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     run_id: str
     path: Path
     """The run's directory."""
+    judge: Model | None = None
+    """Who is asked to judge its answers; None: nobody is."""
     ceiling: Job | None = None
     floor: Job | None = None
+
+    @property
+    def models(self) -> tuple[Model, ...]:
+        """Who is called: the model, and then who judges, if anybody does."""
+        return (self.model,) if self.judge is None else (self.model, self.judge)
 
     @property
     def size(self) -> int:
@@ -83,10 +92,16 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     models: tuple[Model, ...] = ()
     """Those asked for that were found, whether they have a job or not."""
 
+    @property
+    def judges(self) -> tuple[Model, ...]:
+        """The models that judge answers of its jobs, each once."""
+        return tuple({id(job.judge): job.judge for job in self.jobs if job.judge}.values())
+
 
 def make_plan(
-    settings: Settings, catalog: Catalog, models: Sequence[Model] = (), *, looks_only: bool = False
-) -> Plan:
+    settings: Settings, catalog: Catalog, models: Sequence[Model] = (), *,
+    looks_only: bool = False, given: Mapping[str, Task] = NO_TASKS,
+) -> Plan:  # fmt: skip
     """The plan of the settings; `models` are those that have no name (plain functions).
 
     `looks_only`: nothing is to be run, so that all that is wanting here is skipped and told, of
@@ -94,10 +109,10 @@ def make_plan(
 
     UsageError and CardError for what cannot be meant; NotRunnable when something named exactly
     cannot run. What `all`, a glob or a suite brings along and cannot run is skipped, and so is
-    one of several models.
+    one of several models. `given`: label of a task -> the task, opened elsewhere.
     """
     notices: list[str] = []
-    model_overrides, protocol_overrides = _split_overrides(settings.set)
+    model_overrides, protocol_overrides, judge_overrides = _split_overrides(settings.set)
     models = [_override(model, model_overrides) for model in models]
     found, broken = _find_models(settings, catalog, model_overrides, notices)
     models += found
@@ -108,8 +123,9 @@ def make_plan(
     _check_words(settings, has_model=bool(models or broken))
     refs = list(expand_tasks(settings.tasks, catalog, notices=notices))
     bounds = _bound_models(catalog) if settings.bounds else {}
+    judges = _Judges(settings.judge, judge_overrides, catalog, notices)
     jobs: list[Job] = []
-    opened: dict[str, Task | NotRunnable] = {}
+    opened: dict[str, Task | NotRunnable] = {**given}
     skipped = [
         Skip(ref.label, name, _one_line(exc), exact=True)  # the others do not hang on it
         for name, exc in broken.items()
@@ -132,10 +148,12 @@ def make_plan(
                     raise task
                 skipped.append(Skip(ref.label, model.name, _one_line(task), ref.exact))
                 continue
-            made, left = _jobs(task, model, settings, bounds, looks_only=looks_only)
+            made, left = _jobs(task, model, settings, bounds, judges, looks_only=looks_only)
             jobs += made
             skipped += left
     _check_samples(settings.samples, [t for t in opened.values() if isinstance(t, Task)])
+    if settings.judge is not None and jobs and not any(job.judge for job in jobs):
+        notices.append("no answer of these runs is judged: --judge has nothing to do")
     suites: dict[str, tuple[str, ...]] = {}
     for ref in refs:
         if ref.suite is not None:
@@ -178,16 +196,58 @@ def _check_words(settings: Settings, *, has_model: bool) -> None:
         raise UsageError("no task given", cure="--tasks NAME; `vgen-eval list tasks` shows them")
 
 
+class _Judges:
+    """The models that judge: each is found once."""
+
+    def __init__(
+        self, named: str | None, overrides: Mapping[str, Any], catalog: Catalog, notices: list[str]
+    ) -> None:
+        """`named`: the one that the user wants in the place of what cards say."""
+        self._named = named
+        self._overrides = overrides
+        self._catalog = catalog
+        self._notices = notices
+        self._found: dict[str, Model] = {}
+        if named is not None:
+            self._find(named)
+
+    def of(self, card: JudgeCard, *, home: str) -> Model:
+        """The model of a judge; UsageError or NotRunnable where there is none."""
+        if self._named is not None:
+            return self._find(self._named)
+        plugin, head = self._catalog.find("model", card.model, home=home)
+        return self._find(f"{plugin.name}:{head.name}")
+
+    def _find(self, name: str) -> Model:
+        if name not in self._found:
+            try:
+                model = resolve_model(
+                    name, self._catalog, options={}, overrides=self._overrides,
+                    notices=self._notices,
+                )  # fmt: skip
+            except (NotRunnable, UsageError) as exc:
+                kind = UsageError if isinstance(exc, UsageError) else NotRunnable
+                raise kind(f"judge '{name}': {exc.what}", cure=exc.cure) from exc
+            if "text" not in model.card.answers or model.card.role in BOUNDS:
+                raise UsageError(
+                    f"judge '{name}' gives no words of its own",
+                    cure="--judge NAME of a model that writes",
+                )
+            self._found[name] = model
+        return self._found[name]
+
+
 def _jobs(
-    task: Task, model: Model, settings: Settings, bounds: Mapping[str, Model], *, looks_only: bool
-) -> tuple[list[Job], list[Skip]]:
+    task: Task, model: Model, settings: Settings, bounds: Mapping[str, Model], judges: _Judges, *,
+    looks_only: bool,
+) -> tuple[list[Job], list[Skip]]:  # fmt: skip
     """The jobs of a pair, one a prompt, and what of them is skipped."""
     jobs: list[Job] = []
     skipped: list[Skip] = []
     exact = task.ref.exact
     for variant in settings.prompt or (None,):
         try:
-            jobs.append(_job(task, model, variant, settings, bounds))
+            jobs.append(_job(task, model, variant, settings, bounds, judges))
         except Unpaired as exc:
             skipped.append(Skip(task.ref.label, model.name, str(exc), exact))
         except (CardError, NotRunnable, UsageError) as exc:  # its files, its decoder or encoder
@@ -248,10 +308,16 @@ def _check_prices(models: Sequence[Model], settings: Settings) -> None:
 
 def _split_overrides(
     overrides: Mapping[str, Any],
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    prefix = "protocol."
-    protocol = {k.removeprefix(prefix): v for k, v in overrides.items() if k.startswith(prefix)}
-    return {k: v for k, v in overrides.items() if not k.startswith(prefix)}, protocol
+) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """Those of the model's card, of the protocol, and of the judge's card."""
+    model: dict[str, Any] = {}
+    protocol: dict[str, Any] = {}
+    judge: dict[str, Any] = {}
+    for key, value in overrides.items():
+        first, _, rest = key.partition(".")
+        whose = {"protocol": protocol, "judge": judge}.get(first) if rest else None
+        (model if whose is None else whose)[key if whose is None else rest] = value
+    return model, protocol, judge
 
 
 def _open(
@@ -295,9 +361,17 @@ def _job(
     variant: str | None,
     settings: Settings,
     bounds: Mapping[str, Model],
+    judges: _Judges | None,
 ) -> Job:
+    """`judges`: None for ceiling and floor, which run beside no judged answers."""
     answer = pair(task.protocol, model.card, form=settings.answer)
     name, prompt = pick_variant(answer, variant)
+    judge = None
+    if answer.judge is not None:
+        if judges is None:
+            raise Unpaired("its answers are judged")
+        home = HOME if task.ref.distribution == LOCAL else task.ref.distribution
+        judge, bounds = judges.of(answer.judge, home=home), {}
     codec = task.codec(answer)
     if model.card.role == "ceiling" and codec.encoder is None:
         raise Unpaired(f"{answer.form} has no encoder, so no ceiling")
@@ -312,6 +386,8 @@ def _job(
         "selection": selection,
         "attempts": attempts,
     }
+    if judge is not None:
+        identity["judge"] = judge.identity_digest()
     if model.card.role in BOUNDS:
         identity["encoder"] = codec.info["encoder"]  # their answers are made of it
     run_id = jsonio.digest(identity)[:ID_LENGTH]
@@ -333,6 +409,7 @@ def _job(
         identity=identity,
         run_id=run_id,
         path=_fresh(path) if settings.fresh or model.fresh else path,
+        judge=judge,
         ceiling=companions.get("ceiling"),
         floor=companions.get("floor"),
     )
@@ -378,7 +455,7 @@ def _companion(
     """
     narrowed = msgspec.structs.replace(settings, answer=form, attempts=1, fresh=False)
     try:
-        return _job(task, model, variant, narrowed, {})
+        return _job(task, model, variant, narrowed, {}, None)
     except Unpaired:
         return None
 

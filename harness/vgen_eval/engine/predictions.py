@@ -108,7 +108,10 @@ def _find_shards(path: Path) -> list[Path]:
         if path.is_file():
             return [path]
         if path.is_dir():
-            return sorted(path.glob("*.jsonl"))
+            # a pipe of that name would be waited for
+            return [shard for shard in sorted(path.glob("*.jsonl")) if shard.is_file()]
+        if path.exists():
+            raise UsageError(f"--predictions: {path} is a pipe, a device or a socket, no file")
     except (OSError, ValueError) as exc:  # a name that no file can have, or not ours to look at
         raise MissingData(
             f"no predictions: {getattr(exc, 'strerror', None) or exc}",

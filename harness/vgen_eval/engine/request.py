@@ -69,10 +69,12 @@ def prepare(job: Job, sample: Sample) -> Prepared:
         image=images[0] if images else first,
         size=(first.height, first.width),
         fields=sample.fields,
-        choices=job.codec.answer.choices,
+        choices=sample.choices or job.codec.answer.choices,
         box=shown[0][1] if shown else None,
         fit=job.codec.answer.fit,
     )
+    if job.codec.answer.form == "choice" and not scene.choices:
+        raise BadSample(f"{sample.id}: no words to choose from, in the sample or in the protocol")
     shows = job.task.codec(job.codec.answer).decoder  # a calibration changes no request
     images += _own_pictures(shows, scene)
     prompt = fill(job.prompt, prompt_fields(shows, scene)) if job.prompt else ""
@@ -137,7 +139,9 @@ def make_request(job: Job, prepared: Prepared, attempt: int) -> Request:
         form=job.codec.answer.form,
         prompt=prepared.prompt,
         images=prepared.images,
-        choices=job.codec.answer.choices,
+        prefix=job.codec.answer.prefix,
+        choices=prepared.scene.choices,
+        choice_scoring=job.codec.answer.choice_scoring or "",
         fields=sample.fields,
         settings=settings,
         seed=seed_of(job, sample.id, attempt),
@@ -153,8 +157,12 @@ def request_digest(model: str, request: Request) -> str:
     The sample counts: two samples that look alike are two draws of a model that samples. All that
     comes after the answer (decoder, metrics) does not count.
     """
+    turned = {"prefix": request.prefix} if request.prefix else {}
+    if request.choice_scoring:
+        turned["choice_scoring"] = request.choice_scoring
     return jsonio.digest(
         {
+            **turned,
             "model": model,
             "sample": request.sample,
             "family": request.family,

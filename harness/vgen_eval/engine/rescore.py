@@ -13,6 +13,8 @@ import msgspec
 from vgen_eval import cards
 from vgen_eval.cards.records import ModelCard, TaskCard
 from vgen_eval.engine.calibration import calibrate
+from vgen_eval.engine.formats import reopen_imported
+from vgen_eval.engine.judges import Judging
 from vgen_eval.engine.keeping import Keeper
 from vgen_eval.engine.models import Model
 from vgen_eval.engine.naming import TaskRef
@@ -25,14 +27,16 @@ from vgen_eval.errors import NotRunnable, UsageError
 from vgen_eval.pairing import Unpaired, pair
 from vgen_eval.results.build import Sitting, build_card
 from vgen_eval.results.card import Bound, ResultCard, read_card, write_card
+from vgen_eval.store.journal import read_lines
 from vgen_eval.store.record import AGAIN
 from vgen_eval.store.run import RunStore
+from vgen_eval.store.transcript import Transcript
 from vgen_eval.types import Adapter
 
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog
 
-__all__ = ["reopen", "rescore", "results_folder"]
+__all__ = ["reopen", "replay", "rescore", "results_folder"]
 
 log = logging.getLogger(__name__)
 
@@ -54,13 +58,27 @@ def _recorded_model(record: Mapping[str, Any], card: ModelCard) -> Model:
     )
 
 
+def _recorded_judge(record: Mapping[str, Any]) -> Model | None:
+    """Who judged, as the run's record has it; None where nobody did."""
+    told = record.get("judge")
+    if told is None:
+        return None
+    try:
+        card = msgspec.convert(told["card"], ModelCard)
+        return _recorded_model({"model": told["model"], "model_identity": told["identity"]}, card)
+    except (KeyError, TypeError, ValueError) as exc:
+        raise NotRunnable(f"run.json: 'judge' is damaged: {exc}", cure=AGAIN) from exc
+
+
 def reopen(
-    path: Path, catalog: Catalog, *, data_root: str | None = None, with_data: bool = True
-) -> Job:
+    path: Path, catalog: Catalog, *, data_root: str | None = None, with_data: bool = True,
+    first: int | None = None,
+) -> Job:  # fmt: skip
     """The job of a run, from its run.json: same samples, same protocol, today's components.
 
     Without `with_data` its samples are those that the run wrote down, and none can be loaded; the
-    data is opened all the same for a run that wrote none down.
+    data is opened all the same for a run that wrote none down. `first`: of so many samples, the
+    first of the run, alone.
     """
     store = RunStore(path)
     record = store.asked
@@ -89,20 +107,26 @@ def reopen(
         raise NotRunnable(
             f"{path}/run.json: damaged or of another version: {exc}", cure=AGAIN
         ) from exc
-    items = None if with_data else store.samples()
-    if items is None:
+    chosen = record["samples"][:first]
+    items = None if with_data else store.samples(slice(first))
+    if items is None and model_card.options.get("own_samples") is True:
+        task = reopen_imported(ref, catalog, model_card.options, overrides=overrides)
+    elif items is None:
         task = open_task(ref, catalog, overrides=overrides, data_root=root, partial=True)
     else:
         task = open_recorded(
             ref, catalog, overrides=overrides, items=items,
             fingerprint=record["identity"]["task"]["data"],
         )  # fmt: skip
+    judge = _recorded_judge(record)
     try:
         codec = task.codec(pair(task.protocol, model_card, form=record["answer"]))
     except Unpaired as exc:
         raise NotRunnable(f"{path}: {exc}") from exc
+    if (judge is None) != (codec.judge is None):
+        raise NotRunnable(f"{path}/run.json: damaged: 'judge' is missing", cure=AGAIN)
     known = {item.id: item for item in task.items}
-    gone = [sample for sample in record["samples"] if sample not in known]
+    gone = [sample for sample in chosen if sample not in known]
     if gone:
         raise NotRunnable(f"{path}: sample '{gone[0]}' is no longer in the data")
     return Job(
@@ -111,12 +135,13 @@ def reopen(
         codec=codec,
         variant=record["prompt"]["variant"],
         prompt=record["prompt"]["text"],
-        items=tuple(known[sample] for sample in record["samples"]),
+        items=tuple(known[sample] for sample in chosen),
         selection=record["selection"],
         attempts=record["attempts"],
         identity=record["identity"],
         run_id=record["run"],
         path=path,
+        judge=judge,
     )
 
 
@@ -168,6 +193,7 @@ def rescore(
             workers=workers,
             stop=stop,
             on_attempt=lambda status: reporter.attempt(job, status),
+            judging=replay(job, store),
         )
         pipeline.run(todo, None)
         if stop.soft.is_set():
@@ -182,6 +208,20 @@ def rescore(
         store.close()
     reporter.job_end(job, card)
     return card
+
+
+def replay(job: Job, store: RunStore) -> Judging | None:
+    """The job's judge, answered by the transcript alone; None where nothing is judged."""
+    if job.judge is None or job.codec.judge is None:
+        return None
+    lines = (line for path in store.all_scores() for _, line in read_lines(path))
+    return Judging(
+        job.codec.judge,
+        job.judge,
+        Transcript(store),
+        family=job.task.ref.card.family,
+        judged={(line["sample"], line["attempt"]) for line in lines if line["status"] == "ok"},
+    )
 
 
 def _old_bounds(path: Path) -> dict[str, Bound | None]:

@@ -12,13 +12,15 @@ import msgspec
 
 from vgen_eval import jsonio
 from vgen_eval.answers import clean
+from vgen_eval.engine.judges import Judging, Unasked
 from vgen_eval.engine.tasks import Codec, Task
-from vgen_eval.errors import NoValidTarget, Undecodable
+from vgen_eval.errors import JudgeError, NotRunnable, NoValidTarget, StorageError, Undecodable
 from vgen_eval.imaging.image import buffer_of
+from vgen_eval.judging import Case
 from vgen_eval.types import STATUS_GROUP, Prediction, Sample, Scene, Status
 from vgen_eval.wording import describe
 
-__all__ = ["score_attempt", "score_key", "unscored"]
+__all__ = ["pixels_digest", "score_attempt", "score_key", "unscored"]
 
 CALIBRATION_ONLY = "the decoder was calibrated on it, and the protocol leaves such samples out"
 
@@ -48,17 +50,20 @@ def unscored(line: Mapping[str, Any], codec: Codec, status: Status, reason: str)
 
 
 def score_attempt(
-    task: Task, codec: Codec, line: Mapping[str, Any], answer: Any, sample: Sample, scene: Scene
-) -> dict[str, Any]:
+    task: Task, codec: Codec, line: Mapping[str, Any], answer: Any, sample: Sample, scene: Scene,
+    judging: Judging | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """The score line of a prediction line.
 
     `answer` as decoders take it, None when the attempt gave none; an Undecodable stands for an
     answer whose bytes could not be read. A model failure is scored as the protocol's failure
-    value, through the same metrics.
+    value, through the same metrics. `judging`: who judges what the decoder gives, where the codec
+    has a judge; what it raises because the run cannot go on is raised.
     """
     status: Status = line["status"]
     reason = line.get("reason", "")
     prediction: Prediction | None = None
+    fault = ""
     try:
         if STATUS_GROUP[status] in ("infrastructure", "data_fault"):
             return unscored(line, codec, status, reason)
@@ -69,9 +74,14 @@ def score_attempt(
                 if isinstance(answer, Undecodable):
                     raise answer
                 prediction = codec.decoder.decode(answer, scene)
+                if judging is not None:
+                    prediction = _judge(judging, line, prediction, sample, scene)
             except Undecodable as exc:
                 status, reason = "undecodable", clean(exc.what)
+                fault = exc.kind
         record = unscored(line, codec, status, reason)
+        if fault:
+            record["fault"] = clean(fault)
         substitute = prediction is None
         if prediction is None:
             if task.failure is None:
@@ -79,7 +89,7 @@ def score_attempt(
             prediction = task.failure.decode(None, scene)
         record["prediction"] = jsonio.plain(prediction.summary, "summary")
         record["substitute"] = substitute
-        digest = _pixels_digest(prediction.value)
+        digest = pixels_digest(prediction.value)
         if digest is not None:
             record["sha256"] = digest
         record["statistics"], record["values"], flags = _measure(task, prediction, sample)
@@ -88,10 +98,36 @@ def score_attempt(
         return record
     except NoValidTarget as exc:
         return unscored(line, codec, "no_valid_target", clean(exc.what))
+    except JudgeError as exc:
+        return unscored(line, codec, "judge_error", clean(exc.what))
+    except (NotRunnable, StorageError, Unasked):
+        raise
     # decoders and metrics are anyone's code: what they raise is this attempt's error, no more
     except (Exception, SystemExit) as exc:
         log.warning("%s: scoring failed", line["sample"], exc_info=True)
         return unscored(line, codec, "error", clean(f"scoring raised {describe(exc)}"))
+
+
+def _judge(
+    judging: Judging, line: Mapping[str, Any], prediction: Prediction, sample: Sample, scene: Scene
+) -> Prediction:
+    """What the judge makes of a prediction; the flags of both."""
+    case = Case(
+        sample=line["sample"],
+        attempt=line["attempt"],
+        prediction=prediction,
+        scene=scene,
+        images=sample.images,
+        target=sample.target,
+        fields=sample.fields,
+        tags=sample.tags,
+    )
+    judged = judging.judge(case)
+    return msgspec.structs.replace(
+        judged,
+        flags=(*prediction.flags, *judged.flags),
+        summary={"answer": prediction.summary, **judged.summary},
+    )
 
 
 def _is_left_out(task: Task, codec: Codec, line: Mapping[str, Any]) -> bool:
@@ -119,7 +155,7 @@ def _measure(
     return statistics, values, flags
 
 
-def _pixels_digest(value: Any) -> str | None:
+def pixels_digest(value: Any) -> str | None:
     """sha256 of what was scored, type and shape included; None where it is no array."""
     parts = [value]
     if isinstance(value, msgspec.Struct):

@@ -13,10 +13,12 @@ import msgspec
 from vgen_eval.engine.adapter_life import close_adapter, load_adapter
 from vgen_eval.engine.budget import Purse
 from vgen_eval.engine.calibration import calibrate, first_samples, is_calibrated_on, recall
+from vgen_eval.engine.calling import count_callers, make_caller
+from vgen_eval.engine.judges import Judging
 from vgen_eval.engine.keeping import Keeper
 from vgen_eval.engine.limits import Gate
 from vgen_eval.engine.models import BOUNDS, HOME, Model
-from vgen_eval.engine.pipeline import Pipeline, Stop, count_callers
+from vgen_eval.engine.pipeline import Pipeline, Stop
 from vgen_eval.engine.plan import Job, Plan
 from vgen_eval.engine.settings import Settings
 from vgen_eval.engine.todo import Todo
@@ -25,6 +27,7 @@ from vgen_eval.results.build import Sitting, build_card, describe_run
 from vgen_eval.results.card import Bound, ResultCard, read_card, write_card
 from vgen_eval.store.index import ResponseIndex
 from vgen_eval.store.run import RunStore
+from vgen_eval.store.transcript import Transcript
 from vgen_eval.types import Adapter
 
 if TYPE_CHECKING:
@@ -80,7 +83,8 @@ class Session:
         self.index = ResponseIndex(self.results)
         self.purse = Purse.of(settings, stop)
         self._gates: dict[tuple[str, str | None], Gate] = {}
-        self._loaded: tuple[Model, Adapter] | None = None
+        self._loaded: dict[str, tuple[Model, Adapter]] = {}
+        """Part that it plays, model or judge -> the model that plays it now, loaded."""
         self._bounds: dict[Path, Bound] = {}
         self._faults: dict[int, NotRunnable] = {}
         """id of a model -> why it is not called any more."""
@@ -89,7 +93,8 @@ class Session:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._unload()
+        for part in tuple(self._loaded):
+            self._unload(part)
         self.index.close()
 
     def refuse(self, model: Model, fault: NotRunnable) -> None:
@@ -98,49 +103,71 @@ class Session:
 
     # --- adapters -------------------------------------------------------------------------
 
-    def _adapter(self, model: Model) -> Adapter:
-        """The model's adapter, loaded; one at a time stays in memory."""
+    def _adapter(self, model: Model, part: str = "model") -> Adapter:
+        """The model's adapter, loaded; one at a time stays in memory of those that play a part."""
         if id(model) in self._faults:
             raise self._faults[id(model)]
-        if self._loaded is not None and self._loaded[0] is model:
-            return self._loaded[1]
-        self._unload()
+        if part in self._loaded and self._loaded[part][0] is model:
+            return self._loaded[part][1]
+        self._unload(part)
         try:
             adapter = load_adapter(model, self.settings)
         except NotRunnable as exc:
             self.refuse(model, exc)
             raise
-        self._loaded = (model, adapter)
+        self._loaded[part] = (model, adapter)
         return adapter
 
-    def _gate(self, job: Job, adapter: Adapter) -> Gate | None:
-        """The gate that the job's calls go through; None where nothing is limited.
+    def _gate(self, model: Model, adapter: Adapter) -> Gate | None:
+        """The gate that the model's calls go through; None where nothing is limited.
 
         Jobs that call one host with one key share it, and what it found out.
         """
-        card = job.model.card
+        card = model.card
         endpoint = getattr(adapter, "endpoint", None)
         if endpoint is None and card.limits.per_minute is None:
             return None  # as many threads call as there may be calls
-        key = (endpoint or f" {job.model.identity_digest()}", card.needs.key_env)
+        key = (endpoint or f" {model.identity_digest()}", card.needs.key_env)
         gate = self._gates.setdefault(key, Gate())
         gate.begin(
-            most=count_callers(adapter, job),
+            most=count_callers(adapter, card),
             per_minute=card.limits.per_minute,
             adapts=endpoint is not None,
         )
         return gate
 
-    def _purse(self, job: Job) -> Purse | None:
-        """The purse that the job's calls are paid from: ceiling, floor and baselines are free."""
-        card, own = job.model.card, job.model.distribution == HOME
+    def _purse(self, model: Model) -> Purse | None:
+        """The purse that the model's calls are paid from: ceiling, floor and baselines are free."""
+        card, own = model.card, model.distribution == HOME
         free = card.role in BOUNDS or (own and card.availability == "code")
         return None if free else self.purse
 
-    def _unload(self) -> None:
-        if self._loaded is None:
+    def _judging(self, job: Job, store: RunStore, todo: Todo) -> Judging | None:
+        """The job's judge, its model loaded; None where its answers are not judged."""
+        if job.judge is None or job.codec.judge is None:
+            return None
+        adapter = self._adapter(job.judge, "judge")
+        gate = self._gate(job.judge, adapter)
+        caller = make_caller(
+            adapter, job.judge.card, "text",
+            stop=self.stop, gate=gate, purse=self._purse(job.judge),
+        )  # fmt: skip
+        return Judging(
+            job.codec.judge,
+            job.judge,
+            Transcript(store),
+            family=job.task.ref.card.family,
+            adapter=adapter,
+            caller=caller,
+            gate=gate,
+            stop=self.stop,
+            anew=todo.misjudged if "judge_error" in self.settings.retry_failed else (),
+        )
+
+    def _unload(self, part: str) -> None:
+        if part not in self._loaded:
             return
-        (model, adapter), self._loaded = self._loaded, None
+        model, adapter = self._loaded.pop(part)
         if self.stop.hard.is_set():
             return  # a call may still be running inside it
         close_adapter(model, adapter)
@@ -281,6 +308,7 @@ class Session:
         pipeline: Pipeline | None = None
         fault: NotRunnable | None = None
         try:
+            judging = self._judging(job, store, todo) if scores else None  # before any is generated
             adapter = self._adapter(job.model) if todo.needs_model else None
             pipeline = Pipeline(
                 job,
@@ -290,9 +318,10 @@ class Session:
                 batch_size=self.settings.batch_size,
                 stop=self.stop,
                 on_attempt=lambda status: reporter.attempt(job, status),
-                gate=None if adapter is None else self._gate(job, adapter),
-                purse=self._purse(job),
+                gate=None if adapter is None else self._gate(job.model, adapter),
+                purse=self._purse(job.model),
                 scores=scores,
+                judging=judging,
             )
             pipeline.run(todo, adapter)
         except NotRunnable as exc:

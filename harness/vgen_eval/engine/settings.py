@@ -36,7 +36,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     tasks: Annotated[tuple[str, ...], _doc("Names, globs, card files, suite:NAME, or all.")] = ()
     models: Annotated[tuple[str, ...], _doc("Names of models or adapters, or card files.")] = ()
     model_args: Annotated[Mapping[str, Any], _doc("Options of the adapter (-M).")] = {}
-    set: Annotated[Mapping[str, Any], _doc("Card overrides: generation.seed, protocol.x.")] = {}
+    set: Annotated[
+        Mapping[str, Any], _doc("Card overrides: generation.seed, protocol.x, judge.x.")
+    ] = {}
+    judge: Annotated[
+        str | None, _doc("Model that judges, where answers are judged, over the card's.")
+    ] = None
     answer: Annotated[
         AnswerForm | None, _doc("Answer form to use instead of the first that fits.")
     ] = None

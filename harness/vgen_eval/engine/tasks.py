@@ -24,6 +24,7 @@ from vgen_eval.errors import (
     UsageError,
     nearest,
 )
+from vgen_eval.judging import Judge
 from vgen_eval.types import Dataset, Decoder, Encoder, Item, Metric, NoOptions, Value
 from vgen_eval.wording import describe, plural
 
@@ -63,6 +64,8 @@ class Codec(msgspec.Struct, frozen=True, kw_only=True):
     encoder: Encoder | None
     info: Mapping[str, Any]
     """Qualified names, versions and options, for identities and the result card."""
+    judge: Judge | None = None
+    """Who makes a measurement of what the decoder gives; None: that is one already."""
     calibration: Mapping[str, Any] | None = None
     """What the decoder was calibrated to, and on which samples; None: it was not."""
 
@@ -160,7 +163,9 @@ class Task:
         """
         if answer.form not in self._codecs:
             decoder, read = self._build("decoder", answer.decoder or answer.form, answer.options)
-            self._check_kind(read["name"], decoder)
+            judge, judging = self._judge(answer)
+            if judge is None:
+                self._check_kind(read["name"], decoder)
             name = answer.encoder or f"{self._home}:{answer.form}"
             try:
                 options = self._encoder_options(name, answer, decoder)
@@ -169,15 +174,26 @@ class Task:
                 if answer.encoder is not None:
                     raise
                 encoder, written = None, None
-            if written is not None:
+            if written is not None and judge is None:
                 self._check_kind(written["name"], encoder)
             self._codecs[answer.form] = Codec(
                 answer=answer,
                 decoder=decoder,
                 encoder=encoder,
-                info={"decoder": read, "encoder": written},
+                judge=judge,
+                info={"decoder": read, "encoder": written, "judge": judging},
             )
         return self._codecs[answer.form]
+
+    def _judge(self, answer: AnswerCard) -> tuple[Judge | None, Mapping[str, Any] | None]:
+        """The way in which an answer form is judged, and what is known of it."""
+        card = answer.judge
+        if card is None:
+            return None, None
+        judge, info = self._build("judge", card.name, card.options)
+        self._check_kind(info["name"], judge)
+        digest = _foreign(f"judge '{info['name']}'", lambda: _digest_of_prompts(judge))
+        return judge, {**info, "prompts": digest}
 
     def _encoder_options(self, name: str, answer: AnswerCard, decoder: Any) -> Mapping[str, Any]:
         encoder = self._catalog.component("encoder", name, home=self._home).obj
@@ -222,6 +238,7 @@ class Task:
                 "failure": self.failure_info,
                 "metrics": [[metric.key, metric.info] for metric in self.metrics],
                 "primary": self.protocol.primary,
+                **({} if codec.judge is None else {"judge": codec.info["judge"]}),
                 **self._reading(codec.answer),
             }
         )[:16]
@@ -231,6 +248,13 @@ class Task:
         protocol, shown = cards.identity(self.protocol), cards.identity(answer)
         parts = {key: protocol[key] for key in ("data", "calibration") if key in protocol}
         return parts | {k: shown[k] for k in ("fit", "background", "reencode") if k in shown}
+
+
+def _digest_of_prompts(judge: Judge) -> str:
+    prompts = judge.prompts()
+    if not isinstance(prompts, Mapping) or not all(isinstance(p, str) for p in prompts.values()):
+        raise TypeError(f"prompts() gives name -> text, {type(prompts).__name__} seen")
+    return jsonio.digest(dict(prompts))
 
 
 def open_task(
@@ -272,10 +296,15 @@ def open_recorded(
     overrides: Mapping[str, Any],
     items: Sequence[Item],
     fingerprint: str,
+    dataset: Dataset | None = None,
 ) -> Task:
-    """The task of samples that a run wrote down, its data set not opened: nothing can be loaded."""
+    """The task of samples that a run wrote down, its data set not opened: nothing can be loaded.
+
+    `dataset`: where its samples come from all the same.
+    """
     protocol, reader = _open_protocol(ref, catalog, overrides)
-    return Task(ref, protocol, _Recorded(items, fingerprint), items, catalog, reader)
+    given = dataset or _Recorded(items, fingerprint)
+    return Task(ref, protocol, given, items, catalog, reader)
 
 
 class _Recorded:

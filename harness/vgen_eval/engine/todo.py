@@ -20,7 +20,7 @@ __all__ = ["Rescoring", "Todo", "Work"]
 
 GENERATE, SCORE, FINISHED, SKIPPED = 0, 1, 2, 3
 
-_SCORING_FAULTS = ("error", "bad_sample")
+_SCORING_FAULTS = ("error", "bad_sample", "judge_error")
 """Statuses of the score of a good answer that the next run makes again."""
 
 
@@ -45,6 +45,7 @@ class Todo:
         self._states = bytearray(len(self._rows))
         self._offsets = array("q", [-1]) * len(self._rows)
         self._undecodable = bytearray(len(self._rows))
+        self._misjudged = bytearray(len(self._rows))
         self._read(frozenset(retry))
 
     def _read(self, retry: frozenset[str], /) -> None:
@@ -70,6 +71,7 @@ class Todo:
                 failed = record["status"] in _SCORING_FAULTS and record["of"].startswith("ok:")
                 made[row] = 0 if failed else hash(record["of"])
                 self._undecodable[row] = record["status"] == "undecodable"
+                self._misjudged[row] = record["status"] == "judge_error"
         return made
 
     def _state(self, line: Mapping[str, Any], retry: frozenset[str], *, scored: bool) -> int:
@@ -81,6 +83,16 @@ class Todo:
         # an answer that was thrown away after scoring is no loss; one that vanished before is
         lost = status == "ok" and not self._store.intact(line["answer"])
         return GENERATE if lost else SCORE
+
+    @property
+    def misjudged(self) -> frozenset[tuple[str, int]]:
+        """Sample and attempt of those whose judge came to nothing so far."""
+        attempts = self._job.attempts
+        return frozenset(
+            (self._job.items[row // attempts].id, row % attempts)
+            for row, is_so in enumerate(self._misjudged)
+            if is_so
+        )
 
     @property
     def finished(self) -> int:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import math
+import time
 from decimal import Decimal
+from typing import Any
 
 import msgspec
 
+from vgen_eval.answers import clean
+from vgen_eval.engine.usage import sum_usage
 from vgen_eval.types import Output, Request, Status, Usage
 
-__all__ = ["Call", "Refusals", "Tries"]
+__all__ = ["Call", "Refusals", "Tries", "volatile_of"]
+
+_REPORTED = ("request_id", "reported_model", "reported_date")
 
 
 class Tries(msgspec.Struct):
@@ -52,3 +58,25 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     """US dollars of all of it; None when that is not known."""
     failed_ids: tuple[str, ...] = ()
     """The service's names of the tries that failed."""
+
+
+def volatile_of(call: Call) -> dict[str, Any]:
+    """What may differ between two equal runs."""
+    facts: dict[str, Any] = {
+        "finished": round(time.time(), 3),
+        "seconds": round(call.seconds, 6),
+        "tries": call.tries,
+        "batch": call.batch,
+    }
+    if call.usage:
+        facts |= sum_usage(call.usage)
+    if call.cost is not None:
+        facts["cost_usd"] = float(call.cost)
+    if call.failed_ids:
+        facts["failed_request_ids"] = list(call.failed_ids)
+    output = call.output
+    for name in _REPORTED if output is not None else ():
+        said = getattr(output, name)
+        if said is not None:
+            facts[name] = clean(str(said))
+    return facts

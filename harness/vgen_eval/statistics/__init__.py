@@ -15,11 +15,19 @@ from typing import TYPE_CHECKING, Any
 from vgen_eval.statistics.records import MIN_GROUPS, RESAMPLES, Interval, Permutation
 
 if TYPE_CHECKING:
+    from vgen_eval.statistics.agreement import (
+        Pairwise,
+        pairwise_accuracy,
+        pairwise_auc,
+        roc_auc,
+        tie_credits,
+    )
     from vgen_eval.statistics.bootstrap import (
         bootstrap_mean,
         bootstrap_merged,
         bootstrap_pooled,
         bootstrap_several,
+        bootstrap_weighted,
     )
     from vgen_eval.statistics.corrections import adjust, benjamini_hochberg, holm
     from vgen_eval.statistics.errors import cluster_deviation, standard_error
@@ -33,14 +41,23 @@ if TYPE_CHECKING:
         pairwise_wins,
         ranks,
     )
+    from vgen_eval.statistics.raters import cohen_kappa, krippendorff_alpha, plain_agreement
 
 _HOMES = {
-    "bootstrap": ("bootstrap_mean", "bootstrap_merged", "bootstrap_pooled", "bootstrap_several"),
+    "agreement": ("Pairwise", "pairwise_accuracy", "pairwise_auc", "roc_auc", "tie_credits"),
+    "bootstrap": (
+        "bootstrap_mean",
+        "bootstrap_merged",
+        "bootstrap_pooled",
+        "bootstrap_several",
+        "bootstrap_weighted",
+    ),
     "corrections": ("adjust", "benjamini_hochberg", "holm"),
     "errors": ("cluster_deviation", "standard_error"),
     "permutation": ("permute_mean", "permute_merged", "permute_pooled"),
     "power": ("groups_needed", "smallest_difference"),
     "ranking": ("Agreement", "Wins", "kendall_tau", "kendall_w", "pairwise_wins", "ranks"),
+    "raters": ("cohen_kappa", "krippendorff_alpha", "plain_agreement"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -49,6 +66,7 @@ __all__ = [
     "RESAMPLES",
     "Agreement",
     "Interval",
+    "Pairwise",
     "Permutation",
     "Wins",
     "adjust",
@@ -57,18 +75,26 @@ __all__ = [
     "bootstrap_merged",
     "bootstrap_pooled",
     "bootstrap_several",
+    "bootstrap_weighted",
     "cluster_deviation",
+    "cohen_kappa",
     "groups_needed",
     "holm",
     "kendall_tau",
     "kendall_w",
+    "krippendorff_alpha",
+    "pairwise_accuracy",
+    "pairwise_auc",
     "pairwise_wins",
     "permute_mean",
     "permute_merged",
     "permute_pooled",
+    "plain_agreement",
     "ranks",
+    "roc_auc",
     "smallest_difference",
     "standard_error",
+    "tie_credits",
 ]
 
 

@@ -35,7 +35,13 @@ from vgen_eval.statistics.records import (
     too_few,
 )
 
-__all__ = ["bootstrap_mean", "bootstrap_merged", "bootstrap_pooled", "bootstrap_several"]
+__all__ = [
+    "bootstrap_mean",
+    "bootstrap_merged",
+    "bootstrap_pooled",
+    "bootstrap_several",
+    "bootstrap_weighted",
+]
 
 UNDEFINED = "undefined in some resamples"
 
@@ -136,6 +142,41 @@ def bootstrap_several(
     most = min(MOST_PARTS, max(LEAST_PARTS, TOTALS // max(1, width)))
     left_out = of(leave_out(count, most, width=width))
     found = of(draw_counts(rng, count, m) for m in passes(resamples, width=width, groups=count))
+    return tuple(
+        _interval(found[:, at], value, left_out[:, at], count, method)
+        for at, value in enumerate(observed.tolist())
+    )
+
+
+def bootstrap_weighted(
+    compute: Callable[[NDArray[np.integer]], Floats],
+    groups: Ints,
+    values: int,
+    *,
+    method: Method = "expanded_bca",
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> tuple[Interval, ...]:
+    """The same of values that are made of weighted samples: ranks, correlations, fits.
+
+    `compute`: how often each sample counts (m, n) -> the values (m, values), NaN where undefined.
+    `groups` (n,): numbers from 0 on.
+    """
+    count = int(np.unique(groups).size)
+    if count < MIN_GROUPS:
+        return (too_few(count, resamples=resamples, method=method),) * values
+    numbered = np.unique(groups, return_inverse=True)[1].reshape(-1)
+
+    def of(weightings: Iterator[NDArray[np.integer]]) -> Floats:
+        return np.concatenate([compute(weights[:, numbered]) for weights in weightings])
+
+    rng = np.random.default_rng(seed)
+    (observed,) = of(iter([np.ones((1, count), np.uint8)]))
+    left_out = observed[None, :]
+    if method in ("bca", "expanded_bca"):
+        left_out = of(leave_out(count, LEAST_PARTS, width=groups.size))
+    parts = passes(resamples, width=groups.size, groups=count)
+    found = of(draw_counts(rng, count, part) for part in parts)
     return tuple(
         _interval(found[:, at], value, left_out[:, at], count, method)
         for at, value in enumerate(observed.tolist())

@@ -45,3 +45,8 @@ def vgen_metrics() -> Mapping[str, str]:
         "flagging": f"{_PARTS}:FlaggingError",
         "nothing": f"{_PARTS}:Nothing",
     }
+
+
+@hookimpl
+def vgen_judges() -> Mapping[str, str]:
+    return {"votes": "toybench.jury:Votes"}

@@ -1,0 +1,5 @@
+"""The toy plugin, for every test here."""
+
+from jurykit import room
+
+__all__ = ["room"]

@@ -24,6 +24,12 @@ USAGE = "vgen-eval score RUN, or score --task NAME --predictions PATH --model-na
 MOST_NAMED = 2
 
 
+def _complete_formats(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    from vgen_eval.plugins import Catalog
+
+    return [name for name in Catalog.discover().names("importer") if name.startswith(incomplete)]
+
+
 @click.command("score")
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option(
@@ -43,6 +49,12 @@ MOST_NAMED = 2
     multiple=True,
     metavar="NAME",
     help="What to call what made them, in the order of --predictions.",
+)
+@click.option(
+    "--format",
+    metavar="NAME",
+    shell_complete=_complete_formats,
+    help="Their format, where another program's: qbench-raw, human, or a plugin's.",
 )
 @click.option("--answer", metavar="FORM", help="Their answer form, where a task takes several.")
 @click.option(
@@ -88,6 +100,12 @@ def command(
       vgen-eval score RUN... --ablate fit=depth_lsq,disparity_lsq_clamped
       vgen-eval score --task NAME --predictions PATH --model-name NAME
       vgen-eval score --task NAME --predictions A --model-name a --predictions B --model-name b
+      vgen-eval score --task NAME --predictions PATH --format qbench-raw
+
+    \b
+    FORMAT is one of, or a plugin's (vgen-eval list importers); PATH names the model if you do not
+      qbench-raw    Q-Bench's published logits, with the opinion scores in the file
+      human         people's answers: CSV or JSON lines of id, answer, seconds
 
     No model is called.
     """  # fmt: skip
@@ -154,6 +172,8 @@ def _check_words(runs: Sequence[str], given: dict[str, Any], workers: int | None
 
     if workers is not None and workers < 1:
         raise UsageError(f"--workers: {workers} must be at least 1")
+    if given["format"] is not None:
+        _check_format(given)
     needed = ("task", "predictions", "model_name")
     extra = [n for n, value in given.items() if value not in (None, (), "") and n != "data_root"]
     options = [f"--{name.replace('_', '-')}" for name in extra]
@@ -179,6 +199,21 @@ def _check_words(runs: Sequence[str], given: dict[str, Any], workers: int | None
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise UsageError(f"--model-name {twice} is given twice", cure="a name of its own for each")
+
+
+def _check_format(given: dict[str, Any]) -> None:
+    """Names the models after their files where they have no names; UsageError for other words."""
+    from vgen_eval.engine.formats import name_after
+    from vgen_eval.errors import UsageError
+
+    for name in ("answer", "depth_scale"):
+        if given[name] is not None:
+            raise UsageError(
+                f"--{name.replace('_', '-')}: what a file holds says its --format",
+                cure="leave one of the two out",
+            )
+    if not given["model_name"]:
+        given["model_name"] = tuple(name_after(Path(path)) for path in given["predictions"])
 
 
 def _score(
@@ -241,7 +276,7 @@ def _import(
                 task=given["task"], predictions=Path(path).expanduser(), model_name=name,
                 catalog=catalog, output=output, answer=given["answer"],
                 depth_scale=given["depth_scale"], data_root=given["data_root"],
-                overrides=overrides, **shared,
+                overrides=overrides, format_name=given["format"], **shared,
             )  # fmt: skip
         except VgenEvalError as exc:
             if len(sets) == 1 or shared["stop"].soft.is_set():
@@ -256,10 +291,18 @@ def _coverage(card: ResultCard) -> str:
     missing = counts.statuses.get("missing", 0)
     found = counts.expected - missing - counts.not_run
     return (
-        f"{counts.expected:,} expected, {found:,} found, "
+        f"{_of_set(card)}{counts.expected:,} expected, {found:,} found, "
         f"{missing:,} missing{_first(counts.missing_ids)}, "
         f"{len(counts.unknown_ids):,} not in the task{_first(counts.unknown_ids)}"
     )
+
+
+def _of_set(card: ResultCard) -> str:
+    """ "50 of the 1,169 of this set: " where predictions are of a part of it."""
+    held, whole = card.selection.get("samples"), card.selection.get("of")
+    if not isinstance(held, int) or not isinstance(whole, int) or held >= whole:
+        return ""
+    return f"{held:,} of the {whole:,} of this set: "
 
 
 def _first(ids: Sequence[str]) -> str:

@@ -85,8 +85,6 @@ FAULTS = [
      f"10 {PAPER}.answers[1].encoder_options: there is no encoder 'depth_map' to take them"),
     ("{form: depth_map}", "{form: depth_map, encoder: image, encoder_options: {a: 1}}",
      f"10 {PAPER}.answers[1].encoder_options.a: unknown key"),
-    ("{form: depth_map}", "{form: choice}",
-     f"10 {PAPER}.answers[1].choices: the form 'choice' needs the words to choose from"),
     ("{form: depth_map}", "{form: choice, choices: [a, b, a]}",
      f"10 {PAPER}.answers[1].choices: a word stands twice"),
     ("fit: depth_lsq", "fit: lstsq",

@@ -24,12 +24,15 @@ from lookalikes import (
     dram,
     fsc147,
     kitti,
+    lldescribe,
+    llvisionqa,
     manga109,
     nyuv2,
     pixmo,
     reason_seg,
     refer_seg,
     scannet,
+    vgi_bench,
 )
 from lookalikes.server import serve
 
@@ -142,6 +145,9 @@ WRITERS: Mapping[str, Callable[[Path], object]] = {
     "pixmo-count": _write_pixmo_count,
     "fsc147": lambda root: fsc147.write(root, samples=2),
     "countbench": lambda root: countbench.write(root, samples=2),
+    "llvisionqa": llvisionqa.write,
+    "lldescribe": lldescribe.write,
+    "vgi_bench": vgi_bench.write,
 }
 """A card's folder below the data root -> what writes the look-alike."""
 

@@ -9,14 +9,20 @@ import msgspec
 import numpy as np
 from manifestkit import HEIGHT, WIDTH, make_photo, open_manifest, save
 from vgen_eval_plugins.manifest.lines import Line
-from vgen_eval_plugins.manifest.options import DepthFiles, LabelFiles, NormalFiles, Options
+from vgen_eval_plugins.manifest.options import (
+    DepthFiles,
+    LabelFiles,
+    NormalFiles,
+    Options,
+    Scores,
+)
 
 PAGE = (Path(__file__).parents[2] / "docs" / "your_data.md").read_text(encoding="utf-8")
 
 
 def test_every_field_and_option_is_on_the_page() -> None:
     named = set(re.findall(r"`([a-z_0-9]+)`", PAGE))
-    for record in (Line, Options, DepthFiles, NormalFiles, LabelFiles):
+    for record in (Line, Options, DepthFiles, NormalFiles, LabelFiles, Scores):
         assert {field.name for field in msgspec.structs.fields(record)} <= named
 
 

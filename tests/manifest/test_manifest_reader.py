@@ -190,11 +190,6 @@ def test_counts_and_points_are_counting_targets(folder: Path) -> None:
     assert "outside the picture" in faulty(folder, {"points": [[WIDTH + 1, 0]]}, target="points")
 
 
-@pytest.mark.parametrize(("field", "value"), [("choice", "B"), ("answer", "Yes"), ("score", 3.5)])
-def test_other_truths_are_the_plain_value(folder: Path, field: str, value: Any) -> None:
-    assert load(folder, {field: value}, target=field).target == value
-
-
 def test_text_reaches_the_prompt_as_it_is(folder: Path) -> None:
     sample = load(folder, {"count": 1, "query": HOSTILE, "fields": {"hint": "{x}"}}, target="count")
     assert fill("Q: {query} H: {hint}", sample.fields) == f"Q: {HOSTILE} H: {{x}}"

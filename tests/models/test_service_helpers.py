@@ -186,11 +186,12 @@ def test_arguments_are_held_against_the_method():
             {"excellent": 0.5, "poor": 0.25},
             ("choice_leading_token",),
         ),
-        ({"yes": 0.5, "p": 0.25}, ("yes", "no"), {"yes": 0.5, "no": 0.25}, ("choice_floored",)),
+        ({"yes": 0.5, "p": 0.25}, ("yes", "no"), {"yes": 0.5, "no": None, "p": 0.25},
+         ("choice_floored",)),
         (
             {"good": 0.5, "go": 0.1},
             ("good", "gone"),
-            {"good": 0.5, "gone": 0.1},
+            {"good": 0.5, "gone": None, "go": 0.1},
             ("choice_floored",),
         ),
         ({"yes": 0.5, "": 0.2, " ": 0.1, "no": 0.3}, ("yes", "no"), {"yes": 0.5, "no": 0.3}, ()),
@@ -210,7 +211,8 @@ def test_arguments_are_held_against_the_method():
 )  # fmt: skip
 def test_tokens_are_counted_for_the_choice_they_mean(tokens, choices, expected, flags):
     answer, found = read_choices({t: math.log(p) for t, p in tokens.items()}, choices)
-    assert {choice: math.exp(value) for choice, value in answer.items()} == pytest.approx(expected)
+    found_p = {word: value if value is None else math.exp(value) for word, value in answer.items()}
+    assert found_p == pytest.approx(expected)
     assert found == flags
 
 
@@ -234,12 +236,25 @@ def test_the_sampled_token_joins_the_likeliest_above_the_least_of_them(own, know
     found = first_place([(own, LIKELIEST)])
     assert found == known
     if known:
-        assert read_choices(found, ("good", "bad"))[0]["bad"] == -3.0
+        answer, _ = read_choices(found, ("good", "bad"))
+        assert answer["bad"] is None
+        assert answer["fine"] == -3.0
 
 
 def test_a_sampled_token_alone_is_all_that_is_known():
     assert first_place([(("yes", -0.1), [])]) == {"yes": -0.1}
     assert first_place([((" ", -0.1), []), (("yes", -0.2), [])]) == {"yes": -0.2}
+
+
+def test_a_number_for_very_unlikely_is_no_log_probability():
+    rows = [("good", -0.3), ("poor", -9999.0), ("", -9999.0), ("fine", -3.0)]
+    found = first_place([(("good", -0.3), rows)])
+    assert found == {"good": -0.3, "fine": -3.0}
+    answer, flags = read_choices(found, ("good", "poor"))
+    assert answer == {"good": -0.3, "poor": None, "fine": -3.0}
+    assert flags == ("choice_floored",)
+    # the next place is another word's
+    assert first_place([(("poor", -9999.0), []), (("good", -0.1), [])]) == {}
 
 
 def test_no_choice_among_the_tokens_is_none():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
+from vgen_eval.results.reproducing.departures import Departure
 from vgen_eval.results.reproducing.verdicts import (
     SLACK,
     Measured,
@@ -25,6 +26,26 @@ def test_the_published_value_lies_in_the_interval_give_or_take_its_digit(
     ours = Measured(value=0.75, low=0.70, high=0.80)
     found, by = compare_numbers(ours, Published(value=published, tolerance=0.0005))
     assert (found, by) == (is_within, "interval")
+
+
+TEMPERATURE = Departure("decoder.options.temperature", 100.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("departures", "word", "by"),
+    [
+        ((), "within", "interval"),
+        ((TEMPERATURE,), "outside", "2% of the published value"),
+        ((Departure("model.generation.seed", 0, 1),), "within", "interval"),
+        ((TEMPERATURE, Departure("samples", {"n": 9}, {"n": 8})), "approximate", "interval"),
+    ],
+)
+def test_an_interval_of_samples_excuses_no_other_reading_of_the_same_ones(
+    departures: tuple[Departure, ...], word: str, by: str
+) -> None:
+    ours = Measured(value=0.3787, low=0.3125, high=0.4403)
+    verdict = judge(ours, Published(value=0.428, tolerance=0.0005), departures)
+    assert (verdict.word, verdict.by) == (word, by)
 
 
 @pytest.mark.parametrize("off", [0.0, 0.5, 1.0, 1.0001])

@@ -94,7 +94,7 @@ def test_a_run_that_another_process_finished_meanwhile_is_taken(
 def test_no_run_leaves_it_out(tmp_path: Path, say: Say) -> None:
     code, record = say(table(tmp_path, COUNTS), "--no-run")
     (cell,) = cells(record)
-    assert (code, cell["verdict"], cell["reason"]) == (0, "not run", "no run of it is here")
+    assert (code, cell["verdict"], cell["reason"]) == (0, "not run", "no run of classical is here")
     assert runs_in(tmp_path) == []
 
 
@@ -293,4 +293,27 @@ def test_runs_that_were_named_for_nothing_are_told(
 
     words = ["reproduce", table(tmp_path, COUNTS), "--output", "out", "--no-run"]
     assert main([*words, "--use", str(tmp_path / "out" / other.run)]) == 0
-    assert "note: 1 of 1 run of --use give no number" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "note: 1 of 1 run of --use give no number" in told
+    assert "it is of samples/depth; the table looks for runs of samples/counting" in told
+
+
+@pytest.mark.parametrize(
+    ("made", "row", "words"),
+    [
+        ({"model": "blind"}, {}, "its model is called 'blind'; of samples/counting the table looks "
+         "for classical"),
+        ({"model": "classical"}, {"selection": "best_of_3"}, "it has no number for mae"),
+    ],
+)  # fmt: skip
+def test_why_a_run_that_was_named_gives_no_number_is_told(
+    tmp_path: Path, say: Say, capsys: pytest.CaptureFixture[str], made: dict[str, Any],
+    row: dict[str, Any], words: str,
+) -> None:  # fmt: skip
+    from vgen_eval.cli import main
+
+    other = run(tmp_path, tasks="samples/counting", **made)
+    own = table(tmp_path, {**COUNTS, **row})
+    use = str(tmp_path / "out" / other.run)
+    assert main(["reproduce", own, "--output", "out", "--no-run", "--use", use]) == 0
+    assert words in " ".join(capsys.readouterr().err.split())

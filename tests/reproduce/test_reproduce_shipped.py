@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from lookalikes import refer_seg
 from PIL import Image
-from reproducekit import Say, cells
+from reproducekit import Say, cells, table
 from vgen_eval.engine.importing import import_predictions
 from vgen_eval.engine.naming import expand_tasks
 from vgen_eval.engine.tasks import open_task
@@ -38,29 +38,33 @@ def test_the_targets_are_there(paper: str) -> None:
     assert all(find_table(f"{paper}:{name}").paper == paper for name in WANTED[paper])
 
 
-@pytest.mark.parametrize("table", TABLES, ids=lambda t: t.name)
-def test_a_table_names_only_what_there_is(table: Table) -> None:
-    check_table(table, Catalog.discover())
+@pytest.mark.parametrize("shipped", TABLES, ids=lambda t: t.name)
+def test_a_table_names_only_what_there_is(shipped: Table) -> None:
+    check_table(shipped, Catalog.discover())
 
 
-@pytest.mark.parametrize("table", TABLES, ids=lambda t: t.name)
-def test_every_cell_can_be_held_against_a_protocol(table: Table) -> None:
+@pytest.mark.parametrize("shipped", TABLES, ids=lambda t: t.name)
+def test_every_cell_can_be_held_against_a_protocol(shipped: Table) -> None:
     catalog = Catalog.discover()
     unpaired = set()
-    for part in (part for asked in ask(table, catalog) for part in asked.parts):
+    for part in (part for asked in ask(shipped, catalog) for part in asked.parts):
         try:
             make_reference(part.row, part.ref, part.model, catalog)
         except Unpaired:
             unpaired.add(part.model.word)
     # it gives a mask, where these figures are of classes
     of_classes = ("pixelarena:figure-6", "vision_banana:table-2")
-    assert unpaired == ({"facebook/sam3"} if table.name in of_classes else set())
+    assert unpaired == ({"facebook/sam3"} if shipped.name in of_classes else set())
 
 
-def test_a_table_whose_task_is_not_there_says_so(say: Say) -> None:
-    code, record = say("vgi:levels")
+def test_a_table_whose_task_is_not_there_says_so(tmp_path: Path, say: Say) -> None:
+    code, record = say(table(tmp_path, awaits="a task of another day"))
     assert (code, record["cells"]) == (0, [])
-    assert record["awaits"] == "video reasoning (VGI-Bench)"
+    assert record["awaits"] == "a task of another day"
+
+
+def test_every_shipped_table_has_rows() -> None:
+    assert [one.name for one in TABLES if one.awaits or not one.rows] == []
 
 
 def test_the_list_tells_how_much_of_each_is_here(say: Say) -> None:
@@ -69,7 +73,8 @@ def test_the_list_tells_how_much_of_each_is_here(say: Say) -> None:
     assert code == 0
     assert states["editors:table-2"]["state"] == "not run"
     assert states["editors:table-2"]["figures"] == 29
-    assert states["qbench:a1"]["state"].startswith("not run: task not present")
+    assert states["qbench:a3"]["state"] == "not run"
+    assert states["qbench:a3"]["figures"] == 7 * 15 * 2 + 7 + 4
     assert states["probegen:table-a1"]["also"] == ["probegen:decoder-selection"]
     assert {name.partition(":")[0] for name in states} >= set(WANTED)
 
@@ -113,7 +118,8 @@ def test_a_shipped_table_on_a_look_alike(tmp_path: Path, say: Say) -> None:
         assert f"prompt mid, not {other['prompt']}" in other["reason"]
     _, read_again = say("probegen:table-5", "--no-run", "--data-root", str(root))
     assert {cell["verdict"] for cell in cells(read_again)} == {"not comparable", "not run"}
-    assert "no run of it is here (referring/refcoco, " in _reason(read_again, "Nano Banana 2")
+    told = "no run of google/nano-banana-2 is here (referring/refcoco, "
+    assert told in _reason(read_again, "Nano Banana 2")
     assert "referring/refcocog" not in _reason(read_again, "Nano Banana 2")
 
 

@@ -23,6 +23,23 @@ PRINTED = {  # typed again from the papers' tables, in the unit of the value
     ("probegen:table-6", "RefCOCOg, long prompt", "Nano Banana 2", "giou"): 0.757,
     ("vision_banana:table-3", "nuScenes", "Vision Banana", "delta1"): 0.643,
     ("vision_banana:table-4", "NYUv2", "Vision Banana", "median"): 8.876,
+    ("qbench:a1", "dev, multiple choice", "Qwen-VL (QwenLM)", "accuracy"): 0.5940,
+    ("qbench:a1", "test, multiple choice", "Senior-level Human", "accuracy"): 0.8174,
+    ("qbench:a1", "test, perplexity", "kosmos_2", "accuracy"): 0.4950,
+    ("qbench:a1", "test, multiple choice, later entries", "BlueImage-GPT", "accuracy"): 0.8107,
+    ("qbench:a2", "LLDescribe", "Kosmos-2", "sum"): 4.03,
+    ("qbench:a2", "LLDescribe, later entries", "BlueImage-GPT", "sum"): 5.49,
+    ("qbench:a3", "LIVE-itw", "idefics", "srcc"): 0.409,
+    ("qbench:a3", "AGIQA-3K", "idefics", "plcc"): 0.622,
+    ("qbench:a3", "SPAQ", "shikra", "srcc"): 0.327,
+    ("qbench:a3", "SPAQ, as the README prints it", "shikra", "srcc"): 0.320,
+    ("qbench:a3", "mean of the seven sets", "NIQE", "srcc"): 0.387,
+    ("vgi:video", "all domains", "Seedance 2.0", "final"): 0.510,
+    ("vgi:video", "structured puzzles", "VBVR-Wan 2.2 (fine-tuned)", "final"): 0.510,
+    ("vgi:levels", "physical manipulation, hard", "HunyuanVideo-1.5", "final"): 0.119,
+    ("vgi:levels", "visual organization, easy", "Kling 3.0", "final"): 0.676,
+    ("vgi:image", "easy", "GPT-Image-2", "success"): 0.488,
+    ("vgi:evaluator", "lowest of the slices by domain and skill", "full judge", "roc_auc"): 0.73,
     ("pixelarena:text", "COCO, where OneFormer is best", "OneFormer", "f1"): 0.8096,
 }
 
@@ -60,12 +77,14 @@ def test_what_a_table_names_is_there(table: Table):
 
 @pytest.mark.parametrize("table", TABLES, ids=IDS)
 def test_figures_lie_in_their_units(table: Table):
-    shares = ("delta", "within", "giou", "ciou", "miou", "f1", "image_")
+    shares = ("delta", "within", "giou", "ciou", "miou", "f1", "image_", "accuracy", "srcc", "plcc",
+              "final", "success", "roc_auc", "pairwise_accuracy")  # fmt: skip
     for row in (row for row in table.rows if row.measure == "score"):
         for cell in row.cells:
             for name, number in cell.values.items():
                 top = 1.0 if name.startswith(shares) else 180.0
-                assert 0 <= number <= top
+                low = -1.0 if name in ("srcc", "plcc") else 0.0
+                assert low <= number <= top
                 least = 0.0005 if number else 0.05  # a lone 0.0 has one digit
                 assert 0 < row.tolerance[name] <= max(0.06 * abs(number), least)
 
@@ -116,6 +135,8 @@ rows:
         (GOOD.replace("{mae: 0.5}", "{mae: 0.5, rmse: 1}"), "of rmse: no cell has such a value"),
         (GOOD.replace("comparable,", "approximate,"), "needs a reason"),
         (GOOD.replace("tag: S", "tag: M"), "tag"),
+        (GOOD.replace("data: x", "data: x, subset: how"), "subset"),
+        (GOOD.replace("data: x", "data: x, answer: words"), "answer"),
         (GOOD.replace("title: t", "titel: t"), "title: required key is missing"),
     ],
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -12,12 +12,13 @@ from vgen_eval.cards.digests import spelled
 from vgen_eval.cards.scalars import resolve_plain
 from vgen_eval.drafts import Draft
 from vgen_eval.engine.models import HOME, LOCAL
+from vgen_eval.prompting import placeholders
 
 if TYPE_CHECKING:
     from vgen_eval.engine.naming import TaskRef
     from vgen_eval.plugins import Catalog
 
-__all__ = ["UNKNOWN", "make_card", "write_yaml"]
+__all__ = ["UNKNOWN", "component_home", "make_card", "write_yaml"]
 
 UNKNOWN = "unknown: fill in"
 """What stands where a card must say something that nobody said."""
@@ -49,6 +50,8 @@ def make_card(
             form = answer["form"]
             if form in draft.prompts:
                 answer["prompt"] = dict(draft.prompts[form])
+            elif draft.fields is not None:
+                _drop_prompts(answer, draft.fields, defaults)
             if form in draft.additions:
                 known = defaults.of("decoder", answer)
                 new = {k: v for k, v in draft.additions[form].items() if k in known}
@@ -88,18 +91,40 @@ def _replace(protocols: Any, replacements: Mapping[str, Any]) -> Any:
     }
 
 
+def _drop_prompts(answer: dict[str, Any], fields: Sequence[str], defaults: _Defaults) -> None:
+    """Leaves out variants that name a field which the samples lack; never all of them."""
+    if defaults.makes_fields(answer):
+        return
+    prompts = answer.get("prompt", {})
+    kept = {name: text for name, text in prompts.items() if placeholders(text) <= set(fields)}
+    if kept:
+        answer["prompt"] = kept
+
+
+def component_home(like: TaskRef) -> str:
+    """The distribution that a card's plain names of components are looked up in first."""
+    return HOME if like.distribution == LOCAL else like.distribution
+
+
 class _Defaults:
     """Options that decoders and encoders of a card have, with the values they have unsaid."""
 
     def __init__(self, like: TaskRef, catalog: Catalog) -> None:
-        self._home = HOME if like.distribution == LOCAL else like.distribution
+        self._home = component_home(like)
         self._catalog = catalog
 
     def of(self, kind: str, answer: Mapping[str, Any]) -> dict[str, Any]:
         """Option -> default of an answer's decoder or encoder."""
-        name = answer.get(kind) or answer["form"]
-        options = self._catalog.component(kind, name, home=self._home).obj.Options
+        options = self._find(kind, answer).Options
         return {field.name: field.default for field in msgspec.structs.fields(options)}
+
+    def makes_fields(self, answer: Mapping[str, Any]) -> bool:
+        """Do prompts have fields of the answer's decoder as well?"""
+        return hasattr(self._find("decoder", answer), "fields")
+
+    def _find(self, kind: str, answer: Mapping[str, Any]) -> Any:
+        name = answer.get(kind) or answer["form"]
+        return self._catalog.component(kind, name, home=self._home).obj
 
 
 def _exchange(

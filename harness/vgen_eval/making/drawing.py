@@ -78,16 +78,27 @@ def _draw_record(
     words = [
         f"{name} {v}"
         for name, v in fields.items()
-        if isinstance(v, (str, int, float)) and not isinstance(v, bool)
+        if isinstance(v, (str, int, float)) and not isinstance(v, bool) and v != ""
     ]
     if not arrays:
-        return Drawing(caption=", ".join(words))
+        return Drawing(caption=_shorten(", ".join([*words, *_listed(fields)])))
     array = next(iter(arrays.values()))
     if array.ndim == 2 and array.dtype.kind in "iu" and array.size and array.shape[1] != 2:
         drawn = _draw_classes(_shrink(array, "labels"), names, colours, _size(array))
     else:
         drawn = draw(array, photo)
     return msgspec.structs.replace(drawn, caption=", ".join(filter(None, [*words, drawn.caption])))
+
+
+def _listed(fields: Mapping[str, Any]) -> list[str]:
+    """Lists of words and tables of them: options, texts that are accepted."""
+    found = []
+    for name, value in fields.items():
+        if isinstance(value, Mapping) and value:
+            found.append(f"{name}: " + ", ".join(f"{k} {v}" for k, v in value.items()))
+        elif _are_names(value):
+            found.append(f"{name}: " + ", ".join(value))
+    return found
 
 
 def _are_names(value: Any) -> bool:
@@ -205,5 +216,8 @@ def _size(array: Any) -> str:
 
 
 def _say(value: Any) -> str:
-    text = str(value)
+    return _shorten(str(value))
+
+
+def _shorten(text: str) -> str:
     return text if len(text) <= MOST_TEXT else text[:MOST_TEXT] + "..."

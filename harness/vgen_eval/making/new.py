@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from vgen_eval import jsonio
-from vgen_eval.cards import check_card
-from vgen_eval.drafts import Draft, DraftRequest
+from vgen_eval.cards import check_card, convert, protocol
+from vgen_eval.cards.records import TaskCard
+from vgen_eval.drafts import Draft, DraftRequest, FaultyData
 from vgen_eval.engine.naming import TASK_CARD, TaskRef, expand_tasks
-from vgen_eval.errors import CardError, NotRunnable, Problem, StorageError, UsageError
-from vgen_eval.making.card import UNKNOWN, make_card, write_yaml
+from vgen_eval.errors import (
+    NotRunnable,
+    Problem,
+    StorageError,
+    UsageError,
+    nearest,
+)
+from vgen_eval.making.card import UNKNOWN, component_home, make_card, write_yaml
 from vgen_eval.making.placing import placed, refuse_to_overwrite
 from vgen_eval.wording import plural
 
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog
     from vgen_eval.results.card import ResultCard
+    from vgen_eval.types import AnswerForm
 
 __all__ = ["MEASURED_AT_MOST", "READER", "FaultyData", "Made", "NewTask", "make_task"]
 
@@ -30,14 +38,6 @@ MANIFEST = "manifest.jsonl"
 PREVIEW = "preview.html"
 MEASURED_AT_MOST = 200
 """Samples of which the ceiling is measured."""
-
-
-class FaultyData(CardError):
-    """Every fault of the data by its file, and with them what could not be paired."""
-
-    def __init__(self, problems: Sequence[Problem], left_out: Sequence[str]) -> None:
-        super().__init__(problems)
-        self.left_out = tuple(left_out)
 
 
 class NewTask(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,8 +100,10 @@ def _make_task(asked: NewTask, catalog: Catalog, tell: Callable[[str], None]) ->
         "card": folder / TASK_CARD, "manifest": folder / MANIFEST, "preview": folder / PREVIEW,
     }  # fmt: skip
     refuse_to_overwrite(files, force=asked.force)
-    like = _find_like(asked, catalog)
-    draft = _draft(asked, folder, like.card.family, catalog)
+    like = _find_like(asked, asked.like, catalog) if asked.like else None
+    draft = _draft(asked, folder, like, catalog)
+    if like is None:
+        like = _find_like(asked, draft.like or f"samples/{asked.family}", catalog)
     name = asked.name or f"my/{_slug(folder)}"
     card = make_card(
         like,
@@ -129,7 +131,7 @@ def _make_task(asked: NewTask, catalog: Catalog, tell: Callable[[str], None]) ->
             ceiling=None,
         )
         with tempfile.TemporaryDirectory(prefix="vgen-task-") as scratch:
-            made = _measure(made, catalog, Path(scratch), tell)
+            made = _measure(made, card, catalog, Path(scratch), tell)
     return made
 
 
@@ -144,22 +146,8 @@ def _by_file(problem: Problem, draft: Draft, folder: Path) -> Problem:
     return Problem(problem.message.removeprefix(f"{file}: "), file=file)
 
 
-def _find_like(asked: NewTask, catalog: Catalog) -> TaskRef:
-    """The task whose protocols are taken: --like, or the family's built-in samples."""
-    if asked.like is None:
-        if asked.family is None:
-            raise UsageError("--family is missing", cure=f"one of: {', '.join(_families(catalog))}")
-        name = f"samples/{asked.family}"
-        if asked.family not in _families(catalog):
-            from vgen_eval.errors import nearest
-
-            raise UsageError(
-                f"no built-in task of the family '{asked.family}'."
-                f"{nearest(asked.family, _families(catalog))}",
-                cure="--like TASK takes the protocols of any other task",
-            )
-    else:
-        name = asked.like
+def _find_like(asked: NewTask, name: str, catalog: Catalog) -> TaskRef:
+    """The task whose protocols are taken, which must be of the family asked for."""
     refs = list(expand_tasks([name], catalog, notices=[]))
     if len(refs) != 1:
         raise UsageError(f"--like names one task, '{name}' means {len(refs)}")
@@ -172,23 +160,43 @@ def _find_like(asked: NewTask, catalog: Catalog) -> TaskRef:
 
 
 def _families(catalog: Catalog) -> list[str]:
-    names = (head.name for plugin, head in catalog.heads("task") if plugin.builtin)
-    return sorted(name.removeprefix("samples/") for name in names if name.startswith("samples/"))
+    """The families of the built-in samples."""
+    heads = (head for plugin, head in catalog.heads("task") if plugin.builtin)
+    return sorted({h.family for h in heads if h.name.startswith("samples/") and h.family})
 
 
-def _draft(asked: NewTask, folder: Path, family: str, catalog: Catalog) -> Draft:
+def _draft(asked: NewTask, folder: Path, like: TaskRef | None, catalog: Catalog) -> Draft:
     from vgen_eval.engine.models import HOME
 
+    family = asked.family if like is None else like.card.family
+    if family is None:
+        raise UsageError("--family is missing", cure=f"one of: {', '.join(_families(catalog))}")
+    if like is None and family not in _families(catalog):
+        raise UsageError(
+            f"no built-in task of the family '{family}'.{nearest(family, _families(catalog))}",
+            cure="--like TASK takes the protocols of any other task",
+        )
     reader = catalog.component("dataset", READER, home=HOME).obj
     request = DraftRequest(
         folder=folder,
         family=family,
         images=asked.images,
         targets=asked.targets,
+        measures=None if like is None else _measures(like, catalog),
         hints=asked.hints,
     )
     draft: Draft = reader.draft(request)
     return draft
+
+
+def _measures(like: TaskRef, catalog: Catalog) -> str | None:
+    """What the metrics of a task's protocol are about, as the first of them says."""
+    home = component_home(like)
+    for metric in protocol(like.card, like.protocol).metrics:
+        found = getattr(catalog.component("metric", metric.name, home=home).obj, "measures", None)
+        if found is not None:
+            return str(found)
+    return None
 
 
 def _slug(folder: Path) -> str:
@@ -196,7 +204,20 @@ def _slug(folder: Path) -> str:
     return name or "data"
 
 
-def _measure(made: Made, catalog: Catalog, scratch: Path, tell: Callable[[str], None]) -> Made:
+def _unjudged_form(card: Mapping[str, Any]) -> AnswerForm | None:
+    """The first answer form that is measured without asking anybody; None where none is."""
+    record = convert(TaskCard, card, file=TASK_CARD)
+    answers = protocol(record, record.default_protocol).answers
+    return next((answer.form for answer in answers if answer.judge is None), None)
+
+
+def _measure(
+    made: Made,
+    card: Mapping[str, Any],
+    catalog: Catalog,
+    scratch: Path,
+    tell: Callable[[str], None],
+) -> Made:
     """The ceiling, by the ordinary path, and the preview beside the card."""
     from vgen_eval.engine.models import name_bounds
     from vgen_eval.engine.plan import make_plan
@@ -205,10 +226,14 @@ def _measure(made: Made, catalog: Catalog, scratch: Path, tell: Callable[[str], 
     from vgen_eval.store.run import write_atomic
 
     limit = min(len(made.draft.lines), MEASURED_AT_MOST)
+    form = _unjudged_form(card)
+    if form is None:
+        return msgspec.structs.replace(made, why_no_ceiling="its answers are judged")
     settings = Settings(
         tasks=(str(made.files["card"].absolute()),),
         models=(name_bounds(catalog)["ceiling"],),
         output=str(scratch),
+        answer=form,
         keep="none",
         bounds=False,
     )
@@ -222,9 +247,9 @@ def _measure(made: Made, catalog: Catalog, scratch: Path, tell: Callable[[str], 
         colours=made.draft.colours,
     )
     tell(f"measuring what a perfect model scores on {plural(limit, 'sample')}")
-    card = _run(msgspec.structs.replace(settings, limit=limit), catalog)
+    ceiling = _run(msgspec.structs.replace(settings, limit=limit), catalog)
     write_atomic(made.files["preview"], page.encode())
-    return msgspec.structs.replace(made, ceiling=card, measured=limit)
+    return msgspec.structs.replace(made, ceiling=ceiling, measured=limit)
 
 
 def _run(settings: Any, catalog: Catalog) -> ResultCard:

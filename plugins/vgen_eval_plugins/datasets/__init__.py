@@ -20,4 +20,8 @@ DATASETS: dict[str, str] = {
     "pixmo_points": f"{_HERE}.pixmo_points:PixMoPoints",
     "fsc147": f"{_HERE}.fsc147:FSC147",
     "countbench": f"{_HERE}.countbench:CountBench",
+    "opinion_scores": f"{_HERE}.opinion_scores:OpinionScores",
+    "llvisionqa": f"{_HERE}.llvisionqa:LLVisionQA",
+    "lldescribe": f"{_HERE}.lldescribe:LLDescribe",
+    "vgi_bench": f"{_HERE}.vgi_bench:VgiBench",
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,7 +16,7 @@ from vgen_eval.types import Item
 from vgen_eval_plugins.files import File, Folder
 from vgen_eval_plugins.fingerprint import sample_files
 
-__all__ = ["WHERE", "Release"]
+__all__ = ["WHERE", "Release", "parse_json", "picture_name"]
 
 WHERE = "vgen-eval data list says where the files come from and how they lie"
 """The cure for a release that is not there, or is another."""
@@ -24,6 +24,26 @@ WHERE = "vgen-eval data list says where the files come from and how they lie"
 THREADS = 4
 
 Found = TypeVar("Found")
+
+
+BOM = b"\xef\xbb\xbf"
+
+
+def parse_json(data: bytes, parse: Callable[[bytes], Found]) -> Found:
+    """What `parse` makes of a file's bytes without the mark that some editors begin files with.
+
+    ValueError where it is none, or is nested so deep that no such file is.
+    """
+    try:
+        return parse(data.removeprefix(BOM))
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
+
+
+def picture_name(told: str) -> str:
+    """The name of a picture as it is written in a list: `./a//b.png ` is `a/b.png`."""
+    name = told.strip()
+    return PurePosixPath(name).as_posix() if name else ""
 
 
 class Release:
@@ -98,7 +118,7 @@ class Release:
         """What such a file says; MissingData when `parse` raises ValueError, as msgspec does."""
         data = self.read_index(name, cure=WHERE, limit=limit)
         try:
-            return parse(data)
+            return parse_json(data, parse)
         except ValueError as exc:
             raise MissingData(f"{self.title}: {self.root / name}: {exc}", cure=WHERE) from exc
 

@@ -60,6 +60,7 @@ CURE = (
     "a truth has the name of its picture, one each: images/a.jpg and targets/a.png, or a.jpg and "
     "a_{family}.png; --images and --targets name the folders"
 )
+_ROWS = "a row of the table names its picture: a.jpg or a of images/a.jpg"
 LOOKED_AT = 20
 """Files that are opened to tell how all of them are written."""
 
@@ -92,7 +93,12 @@ class Paired(msgspec.Struct, frozen=True):
 
 def make_draft(request: DraftRequest) -> Draft:
     """The draft of a folder; UsageError, with what to say, where it cannot be told."""
-    from vgen_eval_plugins.manifest import draft_labels, draft_maps, draft_queries
+    from vgen_eval_plugins.manifest import (
+        draft_labels,
+        draft_maps,
+        draft_quality,
+        draft_queries,
+    )
 
     families: Mapping[str, Callable[[DraftRequest, Folder], Draft]] = {
         "depth": draft_maps.draft_depth,
@@ -100,7 +106,13 @@ def make_draft(request: DraftRequest) -> Draft:
         "semantic": draft_labels.draft_semantic,
         "referring": draft_queries.draft_referring,
         "counting": draft_queries.draft_counting,
+        "quality": draft_quality.draft_quality,
     }
+    if request.family == "video":
+        raise UsageError(
+            "no draft of the family 'video' is made: first frames alone are no truth of a video",
+            cure=f"the families are: {', '.join(families)}",
+        )
     if request.family not in families:
         raise UsageError(
             f"no draft of the family '{request.family}' can be made."
@@ -112,7 +124,7 @@ def make_draft(request: DraftRequest) -> Draft:
         raise UsageError(
             f"{request.folder}: nothing belongs together"
             + (f": {draft.left_out[0]}" if draft.left_out else ""),
-            cure=CURE.format(family=request.family),
+            cure=_ROWS if request.family == "quality" else CURE.format(family=request.family),
         )
     return draft
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from vgen_eval.drafts import Draft, DraftRequest
@@ -12,19 +12,16 @@ from vgen_eval.errors import UsageError
 from vgen_eval_plugins.files import Folder
 from vgen_eval_plugins.manifest.draft import find_both, find_images
 from vgen_eval_plugins.manifest.finding import Found, key_of, words_of
+from vgen_eval_plugins.manifest.row_files import NOISE, Once, find_table, look_up, names_of
 from vgen_eval_plugins.manifest.tables import Table, read_table
 
 __all__ = ["draft_counting", "draft_referring"]
-
-_TABLES = (".csv", ".tsv", ".jsonl", ".ndjson")
-_NOISE = frozenset({"mask", "masks", "seg", "segmentation", "gt", "target", "rgb", "image", "img"})
-_MANIFEST = "manifest.jsonl"
 
 
 def draft_counting(request: DraftRequest, folder: Folder) -> Draft:
     """Counts from a table, a picture each row."""
     images, guessed, refused = find_images(request, folder)
-    path = _find_table(request, folder, guessed)
+    path = find_table(request, folder, guessed)
     if path is None:
         raise UsageError(
             f"{folder.path} has no table of counts",
@@ -52,7 +49,7 @@ def draft_counting(request: DraftRequest, folder: Folder) -> Draft:
 def draft_referring(request: DraftRequest, folder: Folder) -> Draft:
     """Masks and phrases: from a table, one phrase for all, or the words of the masks' names."""
     images, masks, guessed, refused = find_both(request, folder, "mask")
-    path = _find_table(request, folder, guessed)
+    path = find_table(request, folder, guessed)
     said = request.hints.get("query")
     if path is None:
         lines, left_out, how = _by_names(images, masks, said)
@@ -80,11 +77,11 @@ class _Rows:
 
     def __init__(self, images: Found, masks: Found | None, query: str | None, table: Path) -> None:
         self.images = images
-        self._by_name = _names(images)
-        self._masks = {} if masks is None else _names(masks)
+        self._by_name = names_of(images)
+        self._masks = {} if masks is None else names_of(masks)
         self._query = query
         self._table = table
-        self._ids: set[str] = set()
+        self._once = Once()
         self._used: set[str] = set()
         self.lines: list[dict[str, Any]] = []
         self.left_out: list[str] = []
@@ -93,7 +90,7 @@ class _Rows:
         """A line of the row, or the reason why there is none."""
         where = f"{self._table.name}:{number}"
         name = str(row.get("image", row.get("id", "")))
-        image = _look_up(self._by_name, name)
+        image = look_up(self._by_name, name)
         query = row.get("query", self._query)
         if image is None:
             self.left_out.append(f"{where}: no picture '{name}'")
@@ -114,9 +111,9 @@ class _Rows:
     def mask_of(self, row: Mapping[str, Any]) -> str | None:
         """The mask that the row names, or the one with its id or its picture's name."""
         if "mask" in row:
-            return _look_up(self._masks, str(row["mask"]))
+            return look_up(self._masks, str(row["mask"]))
         for name in (row.get("id"), row.get("image")):
-            found = None if name is None else _look_up(self._masks, str(name))
+            found = None if name is None else look_up(self._masks, str(name))
             if found is not None:
                 return found
         return None
@@ -127,55 +124,24 @@ class _Rows:
             f"{n}: no row in {self._table.name}" for n in self.images.names if n not in self._used
         ]
 
-    def _once(self, wanted: str) -> str:
-        name, at = wanted, 1
-        while name in self._ids:
-            at += 1
-            name = f"{wanted}-{at}"
-        self._ids.add(name)
-        return name
-
-
-def _names(found: Found) -> dict[str, str]:
-    """Everything that a table may call a file -> its name; what is called alike is left out."""
-    made: dict[str, str] = {}
-    for called in (
-        lambda name: key_of(found.stem(name), _NOISE),
-        found.stem,
-        lambda name: name.removeprefix(f"{found.place}/"),
-        lambda name: name,
-    ):
-        groups: dict[str, list[str]] = {}
-        for name in found.names:
-            groups.setdefault(called(name), []).append(name)
-        made.update({call: names[0] for call, names in groups.items() if len(names) == 1})
-    return made
-
-
-def _look_up(names: Mapping[str, str], name: str) -> str | None:
-    if not name:
-        return None
-    stem = str(PurePosixPath(name).with_suffix("")) if PurePosixPath(name).suffix else name
-    return names.get(name) or names.get(stem) or names.get(key_of(stem, _NOISE))
-
 
 def _by_names(
     images: Found, masks: Found, said: str | None
 ) -> tuple[list[dict[str, Any]], list[str], str]:
     """Lines of masks that are called as their picture, with or without more words behind it."""
     stems = {images.stem(name): name for name in images.names}
-    keys = {key_of(stem, _NOISE): name for stem, name in stems.items()}
+    keys = {key_of(stem, NOISE): name for stem, name in stems.items()}
     lines: list[dict[str, Any]] = []
     left_out: list[str] = []
     used: set[str] = set()
     for name in masks.names:
         stem = masks.stem(name)
         image, rest = _longest(stem, stems)
-        image = image or keys.get(key_of(stem, _NOISE))
+        image = image or keys.get(key_of(stem, NOISE))
         if image is None:
             left_out.append(f"{name}: no picture")
             continue
-        query = said or words_of(rest, _NOISE) or words_of(stem, _NOISE)
+        query = said or words_of(rest, NOISE) or words_of(stem, NOISE)
         if not query:
             raise UsageError(
                 f"{name} says nothing of what it is a mask of",
@@ -199,29 +165,6 @@ def _longest(stem: str, stems: Mapping[str, str]) -> tuple[str | None, str]:
         if stem[:end] in stems and (end == len(stem) or stem[end] in "_-. "):
             return stems[stem[:end]], stem[end:]
     return None, ""
-
-
-def _find_table(request: DraftRequest, folder: Folder, guessed: list[str]) -> Path | None:
-    said = request.hints.get("queries")
-    if said is not None:
-        for path in (Path(said).expanduser(), folder.path / said):
-            if path.is_file():
-                return path
-        raise UsageError(f"--queries: no file '{said}'")
-    found = sorted(
-        path
-        for path in folder.path.iterdir()
-        if path.suffix.lower() in _TABLES and path.name != _MANIFEST and path.is_file()
-    )
-    if len(found) > 1:
-        names = ", ".join(path.name for path in found)
-        raise UsageError(
-            f"{folder.path} has several tables: {names}", cure=f"--queries {found[0].name}"
-        )
-    if found:
-        guessed.append(f"table: {found[0].name}")
-        return found[0]
-    return None
 
 
 def _unused(table: Table, path: Path) -> list[str]:

@@ -11,7 +11,9 @@ import msgspec
 from vgen_eval.errors import CardError, Problem, nearest
 
 from vgen_eval_plugins.files import Folder
-from vgen_eval_plugins.manifest.options import Target
+from vgen_eval_plugins.manifest.options import Scores, Target
+from vgen_eval_plugins.manifest.questions import faults_of_choice, faults_of_score
+from vgen_eval_plugins.quality.perception.targets import letter_options
 
 __all__ = ["PATHS", "TARGETS", "Line", "keys_twice", "read_lines"]
 
@@ -44,8 +46,15 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     points: tuple[tuple[float, float], ...] | None = None
     """x, y in pixels of the first picture."""
     choice: Name | None = None
-    answer: Name | None = None
+    """The right one of `options`: its text or its letter."""
+    answer: Name | Annotated[tuple[Name, ...], msgspec.Meta(min_length=1)] | None = None
+    """The right answer in words, or all that are accepted."""
     score: float | None = None
+    question: Name | None = None
+    options: tuple[Name, ...] | None = None
+    """What may be chosen, A first."""
+    part: Name | None = None
+    """The part of the data whose scores are correlated apart."""
     valid: Name | None = None
     """A mask of the pixels whose truth is known."""
     query: str | None = None
@@ -73,7 +82,17 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     @property
     def texts(self) -> Mapping[str, str]:
         """What a prompt may name."""
-        return self.fields if self.query is None else {"query": self.query, **self.fields}
+        own = {"query": self.query, "question": self.question}
+        texts = {name: text for name, text in own.items() if text is not None}
+        if self.options is not None:
+            lettered = letter_options(self.options).items()
+            texts["options"] = "\n".join(f"{letter}. {text}" for letter, text in lettered)
+        return {**texts, **self.fields} if texts else self.fields
+
+    @property
+    def accepted(self) -> tuple[str, ...]:
+        """Every right answer in words."""
+        return (self.answer,) if isinstance(self.answer, str) else self.answer or ()
 
 
 _TYPES = {field.name: field.type for field in msgspec.structs.fields(Line)}
@@ -81,12 +100,13 @@ _DECODER = msgspec.json.Decoder(Line)
 
 
 def read_lines(
-    data: bytes, *, file: str, folder: Folder, target: str
+    data: bytes, *, file: str, folder: Folder, target: str, scores: Scores | None = None
 ) -> Mapping[str, tuple[int, Line]]:
     """id -> number and line, in order, blank ones left out; no picture is opened.
 
     `file`: the manifest, for messages; `folder`: where the files that it names lie; `target`: the
-    field that every line must have. CardError with every fault.
+    field that every line must have; `scores`: the scale that those lie on. CardError with every
+    fault.
     """
     found: dict[str, tuple[int, Line]] = {}
     problems: list[Problem] = []
@@ -96,6 +116,8 @@ def read_lines(
         line, faults = _read(raw)
         if line is not None:
             faults += _faults_of(line, folder, target)
+            if target == "score" and line.score is not None:
+                faults += faults_of_score(line.score, scores or Scores())
             if line.name in found:
                 faults.append(("id", f"{line.id!r} is the id of line {found[line.name][0]} again"))
             found.setdefault(line.name, (number, line))
@@ -169,8 +191,14 @@ def _faults_of(line: Line, folder: Folder, target: str) -> list[tuple[str, str]]
         faults.append(("image", "a line has either image or images"))
     if getattr(line, target) is None:
         faults.append((target, f"this is the task's target, and the line has none.{_near(line)}"))
-    if line.query is not None and "query" in line.fields:
-        faults.append(("fields.query", "the query is given twice"))
+    faults += (
+        (f"fields.{name}", f"the {name} {verb} given twice")
+        for name, verb in (("query", "is"), ("question", "is"), ("options", "are"))
+        if getattr(line, name) is not None and name in line.fields
+    )
+    faults += faults_of_choice(line.options, line.choice, needed=target == "choice")
+    if not all(text.strip() for text in line.accepted):
+        faults.append(("answer", "a right answer is empty"))
     faults += (
         (f"fields.{name}", "no prompt can name this: letters, digits and _ only")
         for name in line.fields

@@ -11,7 +11,7 @@ from vgen_eval_plugins.colours import AnyColour
 from vgen_eval_plugins.normals.frames import parse_frame
 from vgen_eval_plugins.semantic.labels import LabelClass, Value, to_labels
 
-__all__ = ["DepthFiles", "LabelFiles", "NormalFiles", "Options", "Target"]
+__all__ = ["DepthFiles", "LabelFiles", "NormalFiles", "Options", "Scores", "Target"]
 
 Target = Literal[
     "depth", "normals", "mask", "labels", "count", "points", "choice", "answer", "score"
@@ -85,6 +85,21 @@ class LabelFiles(Part, frozen=True, kw_only=True):
         return tuple(LabelClass(name=c) if isinstance(c, str) else c for c in self.classes)
 
 
+class Scores(Part, frozen=True, kw_only=True):
+    """Scores: which scale they are on."""
+
+    low: Annotated[float | None, _doc("Least of the scale; null: of the manifest's scores.")] = None
+    high: Annotated[float | None, _doc("Most of the scale; null: of the manifest's scores.")] = None
+    better: Annotated[
+        Literal["high", "low"],
+        _doc("Which end of the scale is the better one: low for scores of how bad it looks."),
+    ] = "high"
+
+    def __post_init__(self) -> None:
+        if self.low is not None and self.high is not None and self.low >= self.high:
+            raise ValueError(f"a scale goes up: low {self.low:g}, high {self.high:g}")
+
+
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Which lines, which of their fields is the truth, and how its files are read."""
 
@@ -95,6 +110,7 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     depth: Annotated[DepthFiles, _doc("How depth files are read.")] = DepthFiles()
     normals: Annotated[NormalFiles, _doc("How normal files are read.")] = NormalFiles()
     labels: Annotated[LabelFiles, _doc("How label files are read.")] = LabelFiles()
+    score: Annotated[Scores, _doc("The scale of the scores.")] = Scores()
     background: Annotated[
         tuple[Level, Level, Level], _doc("R, G, B that transparent pixels of pictures lie on.")
     ] = (255, 255, 255)

@@ -21,6 +21,7 @@ from vgen_eval_plugins.fingerprint import digest_files
 from vgen_eval_plugins.manifest import options as read_as
 from vgen_eval_plugins.manifest.lines import Line, read_lines
 from vgen_eval_plugins.manifest.truths import leave_open, read_truth, read_valid
+from vgen_eval_plugins.quality.perception.targets import OptionTarget
 from vgen_eval_plugins.semantic.labels import present_fields
 
 __all__ = ["Manifest"]
@@ -28,6 +29,7 @@ __all__ = ["Manifest"]
 _MEASURES: Mapping[str, str] = {
     "depth": "depth", "normals": "normals", "mask": "mask", "labels": "labels",
     "count": "count", "points": "count",
+    "score": "quality", "choice": "option", "answer": "answer",
 }  # fmt: skip
 
 THREADS = min(8, os.cpu_count() or 1)
@@ -36,7 +38,7 @@ THREADS = min(8, os.cpu_count() or 1)
 class Manifest:
     """Pictures and truths that a manifest names, below the data root or beside the card."""
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     Options: ClassVar[type[msgspec.Struct]] = read_as.Options
 
     def __init__(self, options: read_as.Options, *, root: Path | None, folder: Path) -> None:
@@ -45,9 +47,9 @@ class Manifest:
         self._folder = Folder(folder if root is None else root)
 
     @property
-    def measures(self) -> str | None:
-        """What the truth is, as the metrics name it; None for words and scores."""
-        return _MEASURES.get(self.options.target)
+    def measures(self) -> str:
+        """What the truth is, as the metrics name it."""
+        return _MEASURES[self.options.target]
 
     @classmethod
     def draft(cls, request: DraftRequest) -> Draft:
@@ -66,7 +68,9 @@ class Manifest:
         named = (getattr(line, self.options.target) for line in lines)
         if any(isinstance(name, str) and name.lower().endswith(".exr") for name in named):
             load_exr_library()
-        return [Item(id=line.name, group=line.group or line.name, tags=line.tags) for line in lines]
+        return [
+            Item(id=line.name, group=line.group or line.name, tags=_tags(line)) for line in lines
+        ]
 
     def load(self, item: Item) -> Sample:
         """The pictures and the truth of a line; BadSample, naming the line, for faulty files."""
@@ -121,8 +125,23 @@ class Manifest:
     @cached_property
     def _lines(self) -> Mapping[str, tuple[int, Line]]:
         return read_lines(
-            self._data, file=self._file.path, folder=self._folder, target=self.options.target
+            self._data,
+            file=self._file.path,
+            folder=self._folder,
+            target=self.options.target,
+            scores=self.options.score,
         )
+
+    @cached_property
+    def _scale(self) -> tuple[float, float]:
+        """The ends of the scores' scale: those of the card, else of the scores themselves."""
+        if self.options.target != "score":
+            return 0.0, 1.0
+        known = [line.score for _, line in self._lines.values() if line.score is not None]
+        said = self.options.score
+        low = min(known) if said.low is None else said.low
+        high = max(known) if said.high is None else said.high
+        return (low, high) if low < high else (low - 1, high + 1)
 
     def _load(self, line: Line) -> Sample:
         def read(name: str) -> bytes:
@@ -133,7 +152,8 @@ class Manifest:
             for name in line.pictures
         )
         size = (images[0].height, images[0].width)
-        truth, valid = read_truth(line, self.options, read, size), read_valid(line, read, size)
+        truth = read_truth(line, self.options, read, size, self._scale)
+        valid = read_valid(line, read, size)
         target = leave_open(truth, valid)
         return Sample(
             id=line.name,
@@ -142,7 +162,8 @@ class Manifest:
             target=target,
             valid=valid,
             fields={**present_fields(target), **line.texts},
-            tags=line.tags,
+            choices=tuple(target.options.values()) if isinstance(target, OptionTarget) else (),
+            tags=_tags(line),
         )
 
     def _read(self, name: str, line: Line) -> bytes:
@@ -151,6 +172,11 @@ class Manifest:
         if wanted is not None and hashlib.sha256(data).hexdigest() != wanted:
             raise ValueError(f"{name}: its sha256 is not the one that the manifest gives")
         return data
+
+
+def _tags(line: Line) -> Mapping[str, str]:
+    """Those of the line, and its part."""
+    return line.tags if line.part is None else {"part": line.part, **line.tags}
 
 
 def _reason(exc: Any) -> str:

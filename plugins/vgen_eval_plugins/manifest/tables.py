@@ -19,7 +19,15 @@ from vgen_eval_plugins.colours import AnyColour
 from vgen_eval_plugins.manifest.lines import keys_twice
 from vgen_eval_plugins.semantic.labels import LabelClass
 
-__all__ = ["Table", "read_classes", "read_table"]
+__all__ = [
+    "ID_COLUMNS",
+    "Table",
+    "choose_columns",
+    "read_classes",
+    "read_rows",
+    "read_table",
+    "shorten",
+]
 
 MOST_BYTES = 1 << 28
 MOST = (1 << 63) - 1
@@ -28,14 +36,19 @@ MOST_LABEL = (1 << 31) - 1
 SHOWN = 60
 """Characters of a cell in a message."""
 _LINE_END = re.compile(r"\r\n|\r|\n")
-_COLUMNS: Mapping[str, tuple[str, ...]] = {
+ID_COLUMNS: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "key", "name", "sample"),
-    "image": ("image", "file", "filename", "file_name", "picture", "path", "image_path"),
+    "image": ("image", "file", "filename", "file_name", "picture", "path", "image_path",
+              "img_path", "image_name"),
+    "group": ("group", "scene"),
+}  # fmt: skip
+"""Column of ours that says which picture -> what it may be called."""
+_COLUMNS: Mapping[str, tuple[str, ...]] = {
+    **ID_COLUMNS,
     "mask": ("mask", "mask_path", "segmentation"),
     "query": ("query", "text", "phrase", "expression", "prompt", "sentence", "object", "label"),
     "count": ("count", "number", "n", "num", "gt"),
     "points": ("points",),
-    "group": ("group", "scene"),
 }
 
 
@@ -48,22 +61,8 @@ class Table(msgspec.Struct, frozen=True):
 
 def read_table(path: Path) -> Table:
     """The rows of a CSV, TSV or JSONL file; UsageError, with file and line, for what is none."""
-    text = _read_text(path)
-    raw = _read_jsonl(path, text) if _is_jsonl(path, text) else _read_csv(path, text)
-    if not raw:
-        raise UsageError(f"{path}: no row")
-    seen = list(dict.fromkeys(key for _, row in raw for key in row))
-    _refuse_twins(seen, f"{path}:{raw[0][0]}" if _is_jsonl(path, text) else f"{path}:1")
-    chosen: dict[str, str] = {}
-    for column, names in _COLUMNS.items():
-        present = [key for name in names for key in seen if key.strip().lower() == name]
-        if present:
-            chosen[column] = present[0]
-    if "id" not in chosen and "image" not in chosen:
-        raise UsageError(
-            f"{path}: no column 'id' or 'image'.{nearest('image', seen)}",
-            cure=f"its columns are: {', '.join(seen)}",
-        )
+    raw = read_rows(path)
+    chosen, unused = choose_columns(path, raw, _COLUMNS)
     rows = tuple(
         (
             line,
@@ -75,7 +74,42 @@ def read_table(path: Path) -> Table:
         )
         for line, row in raw
     )
-    return Table(rows, tuple(key for key in seen if key not in chosen.values()))
+    return Table(rows, unused)
+
+
+def read_rows(path: Path) -> list[tuple[int, dict[str, Any]]]:
+    """Rows as the file has them, each with its line; UsageError for what is no table."""
+    text = _read_text(path)
+    is_jsonl = _is_jsonl(path, text)
+    raw = _read_jsonl(path, text) if is_jsonl else _read_csv(path, text)
+    if not raw:
+        raise UsageError(f"{path}: no row")
+    seen = dict.fromkeys(key for _, row in raw for key in row)
+    _refuse_twins(seen, f"{path}:{raw[0][0] if is_jsonl else 1}")
+    return raw
+
+
+def choose_columns(
+    path: Path,
+    rows: Iterable[tuple[int, Mapping[str, Any]]],
+    columns: Mapping[str, Sequence[str]],
+) -> tuple[Mapping[str, str], tuple[str, ...]]:
+    """Column of ours -> the table's, and the table's that are passed over.
+
+    UsageError where no column says which picture a row is about.
+    """
+    seen = list(dict.fromkeys(key for _, row in rows for key in row))
+    chosen: dict[str, str] = {}
+    for column, names in columns.items():
+        present = [key for name in names for key in seen if key.strip().lower() == name]
+        if present:
+            chosen[column] = present[0]
+    if "id" not in chosen and "image" not in chosen:
+        raise UsageError(
+            f"{path}: no column 'id' or 'image'.{nearest('image', seen)}",
+            cure=f"its columns are: {', '.join(seen)}",
+        )
+    return chosen, tuple(key for key in seen if key not in chosen.values())
 
 
 def _refuse_twins(columns: Iterable[str], where: str) -> None:
@@ -92,7 +126,7 @@ def _to_cell(column: str, value: Any, where: str) -> Any:
     if column == "points":
         return _to_points(value, where)
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise UsageError(f"{where}: {column} is {_kind(value)}, no text: {_shorten(value)}")
+        raise UsageError(f"{where}: {column} is {_kind(value)}, no text: {shorten(value)}")
     return value
 
 
@@ -102,9 +136,7 @@ def _to_count(value: Any, where: str) -> int:
     except msgspec.ValidationError:
         count = -1
     if isinstance(value, bool) or not 0 <= count <= MOST:
-        raise UsageError(
-            f"{where}: count {_shorten(value)} is no whole number from 0 (to 2^63 - 1)"
-        )
+        raise UsageError(f"{where}: count {shorten(value)} is no whole number from 0 (to 2^63 - 1)")
     return count
 
 
@@ -116,7 +148,7 @@ def _to_points(value: Any, where: str) -> list[list[float]]:
             return [[*point] for point in points]
     except (msgspec.DecodeError, ValueError, OverflowError):
         pass
-    raise UsageError(f"{where}: points are [[x, y], ...] in pixels, {_shorten(value)} seen")
+    raise UsageError(f"{where}: points are [[x, y], ...] in pixels, {shorten(value)} seen")
 
 
 def _kind(value: Any) -> str:
@@ -124,7 +156,8 @@ def _kind(value: Any) -> str:
     return kinds.get(type(value), type(value).__name__)
 
 
-def _shorten(value: Any) -> str:
+def shorten(value: Any) -> str:
+    """A cell for a message."""
     text = repr(value) if not isinstance(value, int) or abs(value) <= MOST else "a huge number"
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
@@ -248,7 +281,7 @@ def _to_classes(read: Any) -> tuple[LabelClass, ...]:
 
 def _to_class(value: str, entry: Any) -> LabelClass:
     if not _is_whole(value):
-        raise ValueError(f"{_shorten(value)} is no whole number")
+        raise ValueError(f"{shorten(value)} is no whole number")
     if isinstance(entry, str):
         return LabelClass(name=entry, value=_to_value(value))
     if not isinstance(entry, Mapping):
@@ -268,7 +301,7 @@ def _to_class(value: str, entry: Any) -> LabelClass:
 
 def _to_value(text: str) -> int:
     if not _is_whole(text) or len(text) > SHOWN or abs(int(text)) > MOST_LABEL:
-        raise ValueError(f"{_shorten(text)} is no value of a label file: whole, up to 2^31 - 1")
+        raise ValueError(f"{shorten(text)} is no value of a label file: whole, up to 2^31 - 1")
     return int(text)
 
 

@@ -13,8 +13,15 @@ from vgen_eval.imaging import decode_depth, decode_image, decode_labels, decode_
 from vgen_eval_plugins.counting.targets import CountTarget
 from vgen_eval_plugins.manifest.lines import Line
 from vgen_eval_plugins.manifest.options import DepthFiles, LabelFiles, NormalFiles, Options
+from vgen_eval_plugins.manifest.questions import find_right
 from vgen_eval_plugins.normals.frames import to_house
 from vgen_eval_plugins.normals.vectors import normalise
+from vgen_eval_plugins.quality.perception.targets import (
+    AcceptedTexts,
+    OptionTarget,
+    letter_options,
+)
+from vgen_eval_plugins.quality.targets import Opinion
 from vgen_eval_plugins.semantic.labels import LabelMap, from_colours, to_labels
 
 __all__ = ["leave_open", "read_depth", "read_labels", "read_normals", "read_truth", "read_valid"]
@@ -22,9 +29,11 @@ __all__ = ["leave_open", "read_depth", "read_labels", "read_normals", "read_trut
 Reader = Callable[[str], bytes]
 Size = tuple[int, int]
 """(height, width) of the picture that the truth lies on."""
+Scale = tuple[float, float]
+"""Least and most of the scores, as the manifest has them."""
 
 
-def read_truth(line: Line, options: Options, read: Reader, size: Size) -> Any:
+def read_truth(line: Line, options: Options, read: Reader, size: Size, scale: Scale) -> Any:
     """The target of a line; `read` gives a file's bytes.
 
     ValueError or Undecodable, with the reason, for a truth that is none for this picture.
@@ -32,9 +41,13 @@ def read_truth(line: Line, options: Options, read: Reader, size: Size) -> Any:
     target = options.target
     if target in ("count", "points"):
         return _count(line, size)
+    if target == "score":
+        return _opinion(line, scale, turned=options.score.better == "low")
+    if target == "choice":
+        return _option(line)
+    if target == "answer":
+        return AcceptedTexts(line.accepted)
     value = getattr(line, target)
-    if target not in _MAPS:
-        return value
     made = _MAPS[target](read(value), value, options)
     _check_size(made.labels if isinstance(made, LabelMap) else made, f"{target} {value}", size)
     return made
@@ -123,6 +136,23 @@ def _count(line: Line, size: Size) -> CountTarget:
             f"points: {places[outside][0].tolist()} lies outside the picture, {width}x{height}"
         )
     return CountTarget(len(points), places)
+
+
+def _opinion(line: Line, scale: Scale, *, turned: bool) -> Opinion:
+    """Higher is better: scores of which the low ones are better change their sign."""
+    assert line.score is not None
+    score, (low, high) = line.score, scale
+    if turned:
+        score, low, high = -score, -high, -low
+    return Opinion(score, part=line.part or "", low=low, high=high)
+
+
+def _option(line: Line) -> OptionTarget:
+    assert line.options is not None
+    assert line.choice is not None
+    right = find_right(line.choice, line.options)
+    assert right is not None  # told of when the line was read
+    return OptionTarget(letter_options(line.options), right)
 
 
 def _check_size(truth: NDArray[Any], what: str, size: Size) -> None:

@@ -15,12 +15,14 @@ from vgen_eval_plugins.models.replies import number
 __all__ = ["FLOORED", "LED", "first_place", "read_choices", "with_choices"]
 
 FLOORED = "choice_floored"
-"""Flag: a choice is not among the tokens; it got the least likely token's value, an upper bound."""
+"""Flag: a choice is not among the tokens, so that it has no value: less than the least of them."""
 LED = "choice_leading_token"
 """Flag: a choice was found by the token that it begins with, not by the whole word."""
 
 ROUNDING = 1e-3
 """What a log-probability of a certain token may lie above 0."""
+UNLIKELY = -1000.0
+"""Below it a number is a word for "very unlikely" (OpenAI's -9999.0), no log-probability."""
 MARKS = ".):"
 """What a list puts after a choice: `B.` is one token of many tokenizers."""
 Row = tuple[Any, Any]
@@ -50,9 +52,9 @@ def first_place(places: Iterable[tuple[Row, Iterable[Row]]]) -> Mapping[str, flo
     """Token -> log-probability at the first place whose own token is no blank; else empty.
 
     `places`: (the place's own row, the rows of its likeliest tokens). What is no text, no number
-    or no probability is passed over. The own token joins the likeliest where it lies above the
-    least of them: below, its number may be a word for "very unlikely" (OpenAI's -9999.0), and
-    would be the floor of all that is not among them.
+    or no probability is passed over, a word for "very unlikely" (OpenAI's -9999.0) too. The own
+    token joins the likeliest where it lies above the least of them: below, it would be the floor
+    of all that is not among them.
     """
     for own, rows in places:
         known = _read(rows)
@@ -63,7 +65,7 @@ def first_place(places: Iterable[tuple[Row, Iterable[Row]]]) -> Mapping[str, flo
             if not known or logprob > floor
         } | known
         said = own[0] if isinstance(own[0], str) else next(iter(known), "")
-        if known and said.strip():
+        if said.strip() and (known or number(own[1]) is not None):
             return known
     return {}
 
@@ -72,15 +74,18 @@ def _read(rows: Iterable[Row]) -> dict[str, float]:
     known: dict[str, float] = {}
     for token, value in rows:
         logprob = number(value)
-        if isinstance(token, str) and logprob is not None and logprob <= ROUNDING:
+        if isinstance(token, str) and logprob is not None and UNLIKELY < logprob <= ROUNDING:
             known[token] = min(logprob, 0.0)
     return known
 
 
 def read_choices(
     tokens: Mapping[str, float], choices: Sequence[str]
-) -> tuple[dict[str, float] | None, tuple[str, ...]]:
+) -> tuple[dict[str, float | None] | None, tuple[str, ...]]:
     """Choice -> log-probability, and flags; None where no choice is among the tokens.
+
+    A choice that is not among them has None, and the tokens that stand for no choice are there
+    too: from the mass of all a decoder knows how much a missing one may hold.
 
     A token stands for a choice that it equals, without the space before it; that it equals but
     for case, where the choice has two letters or more and no other is meant; that it equals
@@ -88,17 +93,22 @@ def read_choices(
     begins with it (`Ex` for `Excellent`). Probabilities of a choice's tokens are summed.
     """
     found: dict[str, list[float]] = {choice: [] for choice in choices}
+    taken = set(choices)
     led = False
     for token, logprob in tokens.items():
         choice, whole = _meant(token, choices)
         if choice is not None:
             found[choice].append(logprob)
+            taken.add(token)
             led = led or not whole
     if not any(found.values()):
         return None, ()
-    floor = min(tokens.values())
-    answer = {choice: _sum(values) if values else floor for choice, values in found.items()}
+    answer: dict[str, float | None] = {
+        choice: _sum(values) if values else None for choice, values in found.items()
+    }
     floored = not all(found.values())
+    if floored:
+        answer |= {token: value for token, value in tokens.items() if token not in taken}
     return answer, (*((FLOORED,) if floored else ()), *((LED,) if led else ()))
 
 

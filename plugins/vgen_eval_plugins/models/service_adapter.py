@@ -6,7 +6,7 @@ import contextlib
 import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 from vgen_eval.adapters import BaseAdapter
@@ -15,11 +15,12 @@ from vgen_eval.errors import CallError, UsageError
 from vgen_eval.remote import endpoint_of, is_loopback
 from vgen_eval.types import Output, Request
 
+from vgen_eval_plugins.models.parts import UNFORCED, has_prefix, shown, sound
 from vgen_eval_plugins.models.payloads import ImageFormat
 from vgen_eval_plugins.models.service import Service, hush
 from vgen_eval_plugins.models.wire import Line
 
-__all__ = ["NO_KEY", "ServiceAdapter", "ServiceOptions", "planted_key", "prompt_of"]
+__all__ = ["NO_KEY", "Forcible", "ServiceAdapter", "ServiceOptions", "planted_key", "prompt_of"]
 
 log = logging.getLogger(__name__)
 
@@ -43,10 +44,25 @@ class ServiceOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     image_format: Annotated[
         ImageFormat, msgspec.Meta(description="How pictures are sent: png is exact, jpeg smaller.")
     ] = "png"
+    prefill: Annotated[
+        Literal["no", "shown", "forced"],
+        msgspec.Meta(description="What becomes of a turn that a protocol begins for the model."),
+    ] = "no"
     extra_body: Annotated[
         Mapping[str, Any],
         msgspec.Meta(description="Further fields of every call, for what the SDK leaves out."),
     ] = {}
+
+
+Forcible = Annotated[
+    Literal["no", "forced"],
+    msgspec.Meta(
+        description="Where a protocol begins the model's turn for it: forced, that turn is sent, "
+        "and this model goes on with it; no, it is left out, since newer models refuse it, and "
+        "the answer is flagged prefix_not_forced."
+    ),
+]
+"""`prefill` of services of which each model either goes on with a turn or refuses one."""
 
 
 class ServiceAdapter(BaseAdapter):
@@ -110,9 +126,22 @@ class ServiceAdapter(BaseAdapter):
         """One call a request."""
         _ = self.line  # CallError before `load` and after `close`
         for request in requests:
-            if not request.images and not request.prompt.strip():
+            if all(isinstance(part, str) and not part.strip() for part in shown(request)):
                 raise CallError("the request holds neither a picture nor a word")
-            yield self.answer(request)
+            if request.choice_scoring.startswith("closed_set"):
+                raise CallError(
+                    "the protocol scores choices by all of their tokens, and a service gives the "
+                    "probabilities of the first token alone: ask for words (--answer text)"
+                )
+            output = self.answer(request)
+            if request.prefix and not self.forces_prefix(request):
+                flags = (*output.flags, UNFORCED)
+                output = msgspec.structs.replace(output, flags=flags)
+            yield output
+
+    def forces_prefix(self, request: Request) -> bool:
+        """Does the model go on with the turn that the request begins?"""
+        return has_prefix(request) and self.options.prefill == "forced"
 
     def answer(self, request: Request) -> Output:
         """What one call came to."""
@@ -127,7 +156,7 @@ class ServiceAdapter(BaseAdapter):
 
 def prompt_of(request: Request) -> str:
     """The prompt as JSON can carry it: a lone surrogate is no text."""
-    return request.prompt.encode("utf-8", "replace").decode()
+    return sound(request.prompt)
 
 
 @contextlib.contextmanager

@@ -7,21 +7,28 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from vgen_eval_plugins.samples.distortions import Distortion
+
 __all__ = [
     "LINES",
+    "AnswersPhoto",
     "CountingPhoto",
     "CountingScene",
     "Crop",
     "DepthPhoto",
     "DepthScene",
+    "DescriptionPhoto",
     "Disparity",
+    "DistortedPhoto",
     "Kind",
     "Layer",
     "Line",
     "NormalsPhoto",
     "NormalsScene",
+    "PerceptionPhoto",
     "PhotoLine",
     "Polygon",
+    "QualityPhoto",
     "ReferringPhoto",
     "ReferringScene",
     "SceneLine",
@@ -29,7 +36,10 @@ __all__ = [
     "SemanticScene",
 ]
 
-Kind = Literal["counting", "referring", "depth", "normals", "semantic"]
+Kind = Literal[
+    "counting", "referring", "depth", "normals", "semantic", "quality", "perception", "answers",
+    "description",
+]  # fmt: skip
 
 Name = Annotated[str, msgspec.Meta(min_length=1)]
 FileName = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
@@ -169,6 +179,67 @@ class SemanticPhoto(PhotoLine, frozen=True, kw_only=True):
         return tuple(dict.fromkeys(label for label in named if label is not None))
 
 
+class DistortedPhoto(PhotoLine, frozen=True, kw_only=True):
+    """A photograph that is shown distorted, each distortion after the other; none: as it is."""
+
+    distortions: tuple[Distortion, ...] = ()
+
+
+class QualityPhoto(DistortedPhoto, frozen=True, kw_only=True):
+    """One of a series of one photograph at rising strengths of one distortion."""
+
+    series: Name
+    level: Annotated[int, msgspec.Meta(ge=0)]
+    """0: as it is; more is worse."""
+    levels: Annotated[int, msgspec.Meta(ge=1)]
+    """The greatest level of the series."""
+
+    def __post_init__(self) -> None:
+        if (self.level == 0) != (not self.distortions):
+            raise ValueError("level 0 is the photograph as it is, and no other level is")
+        if self.level > self.levels:
+            raise ValueError(f"level {self.level} of a series that ends at {self.levels}")
+
+
+class PerceptionPhoto(DistortedPhoto, frozen=True, kw_only=True):
+    """A question with options."""
+
+    question: Name
+    options: Annotated[tuple[Name, ...], msgspec.Meta(min_length=2, max_length=26)]
+    answer: Name
+    """The right option's words."""
+
+    def __post_init__(self) -> None:
+        if len(set(self.options)) != len(self.options):
+            raise ValueError("an option stands twice")
+        if self.answer not in self.options:
+            raise ValueError(f"`answer` '{self.answer}' is none of the options")
+
+    @property
+    def fields(self) -> Mapping[str, str]:
+        lettered = zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", self.options, strict=False)
+        listed = "\n".join(f"{letter}. {text}" for letter, text in lettered)
+        return {"question": self.question, "options": listed}
+
+
+class AnswersPhoto(DistortedPhoto, frozen=True, kw_only=True):
+    """A question without options, and the words that answer it."""
+
+    question: Name
+    answers: Annotated[tuple[Name, ...], msgspec.Meta(min_length=1)]
+    """All that are accepted."""
+
+    @property
+    def fields(self) -> Mapping[str, str]:
+        return {"question": self.question}
+
+
+class DescriptionPhoto(DistortedPhoto, frozen=True, kw_only=True):
+    """A description of how it looks."""
+
+    golden: Name
+
+
 class CountingScene(SceneLine, frozen=True, kw_only=True):
     """A query, and the label of the objects that it means: those seen are counted."""
 
@@ -206,11 +277,16 @@ class SemanticScene(SceneLine, frozen=True, kw_only=True):
     """Label of the scene -> class; null: nobody's. A label that is not named is its own class."""
 
 
-LINES: Mapping[Kind, tuple[type[PhotoLine], type[SceneLine]]] = {
+LINES: Mapping[Kind, tuple[type[PhotoLine], type[SceneLine] | None]] = {
     "counting": (CountingPhoto, CountingScene),
     "referring": (ReferringPhoto, ReferringScene),
     "depth": (DepthPhoto, DepthScene),
     "normals": (NormalsPhoto, NormalsScene),
     "semantic": (SemanticPhoto, SemanticScene),
+    "quality": (QualityPhoto, None),
+    "perception": (PerceptionPhoto, None),
+    "answers": (AnswersPhoto, None),
+    "description": (DescriptionPhoto, None),
 }
-"""Kind -> the records of a line about a photograph and about a scene."""
+"""Kind -> the records of a line about a photograph and about a scene; None: there is no such line.
+"""

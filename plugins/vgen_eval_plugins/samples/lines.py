@@ -87,6 +87,8 @@ def _decode(raw: bytes, kind: Kind) -> Line:
         both = "both `image` and `scene`" if has_image else "neither `image` nor `scene`"
         raise msgspec.ValidationError(f"a line names one of the two, not {both}")
     photo, scene = LINES[kind]
+    if has_scene and scene is None:
+        raise msgspec.ValidationError(f"kind {kind} has photographs alone: name an `image`")
     return msgspec.json.decode(raw, type=photo if has_image else scene)
 
 

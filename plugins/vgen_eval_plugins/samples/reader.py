@@ -18,7 +18,16 @@ from vgen_eval.paths import confined
 from vgen_eval.types import Item, Sample
 
 from vgen_eval_plugins.raycast.render import render
-from vgen_eval_plugins.samples.annotations import DepthPhoto, Kind, Line, PhotoLine, SceneLine
+from vgen_eval_plugins.samples.annotations import (
+    DepthPhoto,
+    DistortedPhoto,
+    Kind,
+    Line,
+    PerceptionPhoto,
+    PhotoLine,
+    SceneLine,
+)
+from vgen_eval_plugins.samples.distortions import distort
 from vgen_eval_plugins.samples.lines import Annotated as Annotations
 from vgen_eval_plugins.samples.lines import read_annotations
 from vgen_eval_plugins.samples.truths import measured_truth, photo_truth, points_of, scene_truth
@@ -29,7 +38,8 @@ __all__ = ["Samples"]
 
 _MEASURES: Mapping[Kind, str] = {
     "counting": "count", "referring": "mask", "depth": "depth", "normals": "normals",
-    "semantic": "labels",
+    "semantic": "labels", "quality": "quality", "perception": "option",
+    "answers": "answer", "description": "description",
 }  # fmt: skip
 
 
@@ -68,7 +78,16 @@ class Samples:
             ),
         ] = "data"
 
+        show_original: Annotated[
+            bool,
+            msgspec.Meta(
+                description="For kind quality: is the undistorted photograph a second picture?"
+            ),
+        ] = False
+
         def __post_init__(self) -> None:
+            if self.show_original and self.kind != "quality":
+                raise ValueError("`show_original` is for kind quality alone")
             if (self.kind == "semantic") != bool(self.classes):
                 raise ValueError("`classes` are named for kind semantic, and for no other")
             if len(set(self.classes)) != len(self.classes) or "" in self.classes:
@@ -104,14 +123,18 @@ class Samples:
         line = self._annotations.lines.get(item.id)
         if line is None:
             raise BadSample(f"{self._path}: no sample '{item.id}'")
-        image, target = self._photo(line) if isinstance(line, PhotoLine) else self._scene(line)
+        if isinstance(line, PhotoLine):
+            images, target = self._photo(line)
+        else:
+            images, target = self._scene(line)
         return Sample(
             id=line.name,
             group=line.group,
-            images=(image,),
+            images=images,
             target=target,
             valid=_known(target),
             fields={**present_fields(target), **line.fields},
+            choices=line.options if isinstance(line, PerceptionPhoto) else (),
             tags=line.tags,
         )
 
@@ -191,7 +214,7 @@ class Samples:
             raise BadSample(f"{path}: its sha256 is {seen}, {self._path.name} annotates {sha256}")
         return data
 
-    def _photo(self, line: PhotoLine) -> tuple[Image, Any]:
+    def _photo(self, line: PhotoLine) -> tuple[tuple[Image, ...], Any]:
         try:
             pixels = decode_image(self._pinned(line.image, line.sha256), what=line.image)
             disparity = None
@@ -210,7 +233,10 @@ class Samples:
             top, left, height, width = line.crop
             # a copy: the whole photograph need not outlive its part
             pixels = pixels[top : top + height, left : left + width].copy()
-        return Image(pixels), target
+        if not isinstance(line, DistortedPhoto):
+            return (Image(pixels),), target
+        shown = Image(distort(pixels, line.distortions))
+        return (shown, Image(pixels)) if self.options.show_original else (shown,), target
 
     def _check_places(
         self, line: PhotoLine, pixels: NDArray[np.uint8], disparity: NDArray[np.float32] | None
@@ -238,12 +264,12 @@ class Samples:
                     f"{width}x{height}"
                 )
 
-    def _scene(self, line: Line) -> tuple[Image, Any]:
+    def _scene(self, line: Line) -> tuple[tuple[Image, ...], Any]:
         if not isinstance(line, SceneLine):
             raise TypeError(f"no picture is known for {type(line).__name__}")
         rendering = render(self._annotations.scenes[line.scene])
         target = scene_truth(line, rendering, classes=self.options.classes)
-        return Image(rendering.rgb), target
+        return (Image(rendering.rgb),), target
 
 
 def _known(target: Any) -> NDArray[np.bool_] | None:

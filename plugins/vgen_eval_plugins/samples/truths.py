@@ -9,17 +9,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vgen_eval_plugins.counting.targets import CountTarget
+from vgen_eval_plugins.quality.description.targets import GoldenText
+from vgen_eval_plugins.quality.perception.targets import AcceptedTexts, OptionTarget, letter_options
+from vgen_eval_plugins.quality.targets import Opinion
 from vgen_eval_plugins.raycast.render import Rendering
 from vgen_eval_plugins.samples.annotations import (
+    AnswersPhoto,
     CountingPhoto,
     CountingScene,
     Crop,
     DepthPhoto,
     DepthScene,
+    DescriptionPhoto,
     Disparity,
     NormalsPhoto,
     NormalsScene,
+    PerceptionPhoto,
     PhotoLine,
+    QualityPhoto,
     ReferringPhoto,
     ReferringScene,
     SceneLine,
@@ -55,6 +62,17 @@ def photo_truth(line: PhotoLine, *, height: int, width: int, classes: tuple[str,
     if isinstance(line, SemanticPhoto):
         labels = draw_labels(line.layers, line.rest, classes, height=height, width=width)
         return LabelMap(_cut(labels, crop), classes)
+    if isinstance(line, QualityPhoto):
+        score = float(line.levels - line.level)
+        return Opinion(score, part=line.series, high=float(line.levels))
+    if isinstance(line, PerceptionPhoto):
+        options = letter_options(line.options)
+        (right,) = (letter for letter, text in options.items() if text == line.answer)
+        return OptionTarget(options, right)
+    if isinstance(line, AnswersPhoto):
+        return AcceptedTexts(line.answers)
+    if isinstance(line, DescriptionPhoto):
+        return GoldenText(line.golden)
     raise TypeError(f"no truth is known for {type(line).__name__}")
 
 

@@ -318,14 +318,14 @@ def test_choices_that_differ_by_case_alone_are_told_apart(
     assert output.answer == {"A": -0.5, "a": -1.5}
 
 
-def test_a_choice_outside_the_likeliest_tokens_is_floored_and_flagged(
+def test_a_choice_outside_the_likeliest_tokens_has_no_value_and_is_flagged(
     service: GeminiService, gemini: Gemini
 ) -> None:
     answer = body({"text": "good"})
     answer["candidates"][0]["logprobsResult"] = logprobs({"good": -0.1, "fair": -3.0})
     service.order(status(200, body=answer), status(200, body=answer))
     output = ask(gemini, request("choice", choices=("good", "poor")))
-    assert output.answer == {"good": -0.1, "poor": -3.0}
+    assert output.answer == {"good": -0.1, "poor": None, "fair": -3.0}
     assert output.flags == ("choice_floored",)
     none = ask(gemini, request("choice", choices=("yes", "no")))
     assert none.answer is None
@@ -341,7 +341,7 @@ def test_an_unlikely_token_that_was_chosen_is_no_floor(
     answer["candidates"][0]["logprobsResult"] = result
     service.order(status(200, body=answer))
     output = ask(gemini, request("choice", choices=("good", "poor")))
-    assert output.answer == {"good": -0.1, "poor": -3.0}
+    assert output.answer == {"good": -0.1, "poor": None, "fair": -3.0}
 
 
 def test_the_service_is_asked_for_twenty_log_probabilities(

@@ -199,10 +199,10 @@ def test_choices_get_the_summed_probability_of_their_forms(service):
     assert (body["logprobs"], body["top_logprobs"], body["max_completion_tokens"]) == (True, 20, 16)
 
 
-def test_a_choice_outside_the_likeliest_tokens_gets_their_floor_and_a_flag(service):
+def test_a_choice_outside_the_likeliest_tokens_has_no_value_and_they_are_told(service):
     service.tokens = {"yes": -0.1, "well": -3.0}
     output = ask(make_adapter(service), "choice", choices=("yes", "no"))
-    assert output.answer == {"yes": -0.1, "no": -3.0}
+    assert output.answer == {"yes": -0.1, "no": None, "well": -3.0}
     assert output.flags == ("choice_floored",)
 
 
@@ -212,7 +212,7 @@ def test_a_sampled_token_beyond_the_likeliest_is_no_floor(service):
     body = chat_body({"content": "weird"}, logprobs={"content": [place]})
     service.order(status(200, body=body))
     output = ask(make_adapter(service), "choice", choices=("good", "poor"))
-    assert output.answer == {"good": -0.3, "poor": -3.0}
+    assert output.answer == {"good": -0.3, "poor": None, "fine": -3.0}
     assert output.flags == ("choice_floored",)
 
 

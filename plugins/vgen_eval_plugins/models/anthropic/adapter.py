@@ -11,17 +11,19 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 from vgen_eval.cards.records import ModelCard
 from vgen_eval.errors import MissingExtra, UsageError
+from vgen_eval.imaging import Image
 from vgen_eval.types import AnswerForm, Output, Request
 
 from vgen_eval_plugins.models.arguments import check_arguments, parameters_of
+from vgen_eval_plugins.models.parts import shown, sound
 from vgen_eval_plugins.models.payloads import MIME, encode
 from vgen_eval_plugins.models.replies import date_of, read_object
 from vgen_eval_plugins.models.service_adapter import (
     NO_KEY,
+    Forcible,
     ServiceAdapter,
     ServiceOptions,
     planted_key,
-    prompt_of,
 )
 from vgen_eval_plugins.models.wire import Reply
 
@@ -47,6 +49,7 @@ class AnthropicOptions(ServiceOptions, frozen=True, forbid_unknown_fields=True, 
     """Options of anthropic."""
 
     base_url: Annotated[str, msgspec.Meta(description="Address of the service.")] = BASE_URL
+    prefill: Forcible = "no"
 
 
 class Anthropic(ServiceAdapter):
@@ -64,6 +67,7 @@ class Anthropic(ServiceAdapter):
 
         del folder
         with planted_key(card) as key, AnthropicService(key=key) as service:
+            service.continues = card.options.get("prefill") == "forced"
             yield {"model": MODEL, "base_url": service.url}
 
     def load(self) -> None:
@@ -118,14 +122,15 @@ class Anthropic(ServiceAdapter):
         from vgen_eval_plugins.models.anthropic.faults import read_fault
 
         service = self.line.service
-        files = [encode(image, self.options.image_format) for image in request.images]
+        pictures = [part for part in shown(request) if isinstance(part, Image)]
+        files = [encode(picture, self.options.image_format) for picture in pictures]
         arguments = {"max_tokens": MAX_TOKENS, **request.settings}
-        content = self._content(prompt_of(request), files)
+        messages = self._messages(request, files)
         try:
             return self.line.ask(
                 lambda: self._client.messages.with_raw_response.create(
                     model=self.model,
-                    messages=[{"role": "user", "content": content}],
+                    messages=messages,
                     extra_body=dict(self.options.extra_body) or None,
                     **arguments,
                 ),
@@ -134,35 +139,44 @@ class Anthropic(ServiceAdapter):
                     reply.content,
                     service=service,
                     headers=reply.headers,
-                    sent=self._described(request, files),
+                    sent=self._described(pictures, files),
                 ),
             )
         except (TypeError, ValueError) as exc:  # a value that the SDK does not take
             raise UsageError(f"generation: {exc}") from None
 
-    def _content(self, prompt: str, files: Sequence[bytes]) -> list[Mapping[str, Any]]:
-        """Pictures first, as the provider advises, then the prompt."""
-        media_type = MIME[self.options.image_format]
-        content: list[Mapping[str, Any]] = [
-            {
-                "type": "image",
-                "source": {
-                    "type": "base64",
-                    "media_type": media_type,
-                    "data": base64.b64encode(data).decode(),
-                },
-            }
-            for data in files
-        ]
-        if prompt.strip():  # a blank text is none that the API takes
-            content.append({"type": "text", "text": prompt})
-        return content
+    def _messages(self, request: Request, files: Sequence[bytes]) -> list[Mapping[str, Any]]:
+        """The user's turn, in its order, and the beginning of the model's where it goes on.
 
-    def _described(self, request: Request, files: Sequence[bytes]) -> list[str]:
+        `files`: those of the pictures. The order of a request without one, pictures first, is
+        what the provider advises.
+        """
+        left = iter(files)
+        content: list[Mapping[str, Any]] = []
+        for part in shown(request):
+            if not isinstance(part, str):
+                content.append(self._picture(next(left)))
+            elif part.strip():  # a blank text is none that the API takes
+                content.append({"type": "text", "text": sound(part)})
+        messages: list[Mapping[str, Any]] = [{"role": "user", "content": content}]
+        if self.forces_prefix(request):
+            # white space at the end of the last turn is refused
+            messages.append({"role": "assistant", "content": sound(request.prefix).rstrip()})
+        return messages
+
+    def _picture(self, data: bytes) -> Mapping[str, Any]:
+        source = {
+            "type": "base64",
+            "media_type": MIME[self.options.image_format],
+            "data": base64.b64encode(data).decode(),
+        }
+        return {"type": "image", "source": source}
+
+    def _described(self, pictures: Sequence[Image], files: Sequence[bytes]) -> list[str]:
         form = self.options.image_format
         return [
             f"{image.width}x{image.height}, {len(data) / 1e6:.1f} MB as {form}"
-            for image, data in zip(request.images, files, strict=True)
+            for image, data in zip(pictures, files, strict=True)
         ]
 
 

@@ -26,6 +26,7 @@ from vgen_eval.imaging import load_array
 from vgen_eval.types import FORMS, AnswerForm, Output, Request, Usage
 
 from vgen_eval_plugins.models.command.lines import Message, Strays
+from vgen_eval_plugins.models.parts import UNFORCED
 from vgen_eval_plugins.models.payloads import from_base64
 from vgen_eval_plugins.models.service import words
 
@@ -77,6 +78,8 @@ class _Answer(msgspec.Struct, frozen=True):
     pictures: tuple[str, ...] = ()
     usage: Usage | None = None
     request_id: str | None = None
+    prefixed: bool = False
+    """Does it go on from the request's prefix?"""
 
 
 class _Fault(msgspec.Struct, frozen=True):
@@ -115,7 +118,7 @@ def generate(requests: Iterable[Request]) -> bytes:
 
 
 def _ask(request: Request) -> Message:
-    return {
+    asked = {
         "id": request.id,
         "family": request.family,
         "form": request.form,
@@ -126,6 +129,30 @@ def _ask(request: Request) -> Message:
         "settings": request.settings,
         "seed": request.seed,
     }
+    # only where they say something: most programs need know nothing of them
+    if request.parts:
+        asked["parts"] = _parts(request)
+    if request.prefix:
+        asked["prefix"] = request.prefix
+    if request.choice_scoring:
+        asked["choice_scoring"] = request.choice_scoring
+    if request.wants_json:
+        asked["wants_json"] = True
+    return asked
+
+
+def _parts(request: Request) -> list[str | int]:
+    """Words as they are, a picture as its place among the request's images."""
+    places = {image.sha256: at for at, image in enumerate(request.images)}
+    made: list[str | int] = []
+    for part in request.parts:
+        if isinstance(part, str):
+            made.append(part)
+        elif part.sha256 in places:
+            made.append(places[part.sha256])
+        else:
+            raise CallError("parts: a picture that is none of the request's images")
+    return made
 
 
 def _line(message: Message) -> bytes:
@@ -182,7 +209,7 @@ def output_of(message: Message, request: Request, strays: Strays, *, name: str |
         request_id=answer.request_id,
         reported_model=name,
         reason=answer.reason,
-        flags=answer.flags,
+        flags=answer.flags + ((UNFORCED,) if request.prefix and not answer.prefixed else ()),
         text=None if form == "text" or answer.text is None else str(answer.text),
         thinking=answer.thinking,
         pictures=tuple(from_base64(picture) for picture in answer.pictures),

@@ -14,14 +14,15 @@ from vgen_eval.cards.records import ModelCard
 from vgen_eval.errors import MissingExtra, UsageError
 from vgen_eval.types import AnswerForm, Output, Request
 
+from vgen_eval_plugins.models.parts import shown, sound
 from vgen_eval_plugins.models.payloads import MIME, encode
 from vgen_eval_plugins.models.replies import date_of, read_object
 from vgen_eval_plugins.models.service_adapter import (
     NO_KEY,
+    Forcible,
     ServiceAdapter,
     ServiceOptions,
     planted_key,
-    prompt_of,
 )
 from vgen_eval_plugins.models.wire import Line, Reply
 
@@ -38,6 +39,7 @@ class GeminiOptions(ServiceOptions, frozen=True, forbid_unknown_fields=True, kw_
     base_url: Annotated[
         str, msgspec.Meta(description="Address of the service, without the API's version.")
     ] = BASE_URL
+    prefill: Forcible = "no"
     api_version: Annotated[
         str, msgspec.Meta(description="Version of the API in its paths.", min_length=1)
     ] = "v1beta"
@@ -59,6 +61,7 @@ class Gemini(ServiceAdapter):
 
         del folder
         with planted_key(card) as key, GeminiService(key=key) as service:
+            service.continues = card.options.get("prefill") == "forced"
             yield {"model": FULL_MODEL, "base_url": service.url, "api_version": "v1beta"}
 
     def load(self) -> None:
@@ -73,7 +76,7 @@ class Gemini(ServiceAdapter):
         line, key = self.connect("gemini", loggers=("google_genai",))
         self._configs: dict[str, Any] = {}
         for form in self.forms if self.card is None else self.card.answers:
-            self._config(self.generation, form, seed=None)
+            self._config(self.generation, form, seed=None, wants_json=False)
         try:
             self._client = self._make_client(genai, line, key=key)
         except ImportError as exc:
@@ -120,17 +123,13 @@ class Gemini(ServiceAdapter):
         from vgen_eval_plugins.models.gemini.faults import read_fault
 
         config = self._config(
-            request.settings, request.form, seed=request.seed if self.sends_seed else None
+            request.settings,
+            request.form,
+            seed=request.seed if self.sends_seed else None,
+            wants_json=request.wants_json,
         )
-        form = self.options.image_format
-        parts = [
-            types.Part.from_bytes(data=encode(image, form), mime_type=MIME[form])
-            for image in request.images
-        ]
-        if request.prompt:
-            parts.append(types.Part.from_text(text=prompt_of(request)))
         service = self.line.service
-        contents = [types.Content(role="user", parts=parts)]
+        contents = self._contents(types, request)
         try:
             return self.line.ask(
                 lambda: self._client.models.generate_content(
@@ -143,16 +142,42 @@ class Gemini(ServiceAdapter):
         except ValueError as exc:  # an argument that the SDK keeps for Google's other platform
             raise UsageError(f"generation: {exc}") from None
 
-    def _config(self, settings: Mapping[str, Any], form: AnswerForm, *, seed: int | None) -> Any:
+    def _contents(self, types: Any, request: Request) -> list[Any]:
+        """The user's turn, and the beginning of the model's where it goes on with one."""
+        form = self.options.image_format
+        parts = [
+            types.Part.from_text(text=sound(part))
+            if isinstance(part, str)
+            else types.Part.from_bytes(data=encode(part, form), mime_type=MIME[form])
+            for part in shown(request)
+        ]
+        contents = [types.Content(role="user", parts=parts)]
+        if self.forces_prefix(request):
+            begun = types.Part.from_text(text=sound(request.prefix))
+            contents.append(types.Content(role="model", parts=[begun]))
+        return contents
+
+    def _config(
+        self,
+        settings: Mapping[str, Any],
+        form: AnswerForm,
+        *,
+        seed: int | None,
+        wants_json: bool,
+    ) -> Any:
         """The call's config; checked once for each form and settings."""
         from google.genai import types
 
         from vgen_eval_plugins.models.gemini.config import make_config
 
-        key = f"{form} {json.dumps(dict(settings), sort_keys=True, default=repr)}"
+        key = f"{form} {wants_json} {json.dumps(dict(settings), sort_keys=True, default=repr)}"
         if key not in self._configs:
             self._configs[key] = make_config(
-                types, settings, form, extra_body=self.options.extra_body
+                types,
+                settings,
+                form,
+                extra_body=self.options.extra_body,
+                wants_json=wants_json,
             )
         config = self._configs[key]
         return config if seed is None else config.model_copy(update={"seed": seed})

@@ -35,11 +35,17 @@ TOP_LOGPROBS = 20
 
 
 def make_config(
-    types: Any, settings: Mapping[str, Any], form: AnswerForm, *, extra_body: Mapping[str, Any]
+    types: Any,
+    settings: Mapping[str, Any],
+    form: AnswerForm,
+    *,
+    extra_body: Mapping[str, Any],
+    wants_json: bool = False,
 ) -> Any:
     """types.GenerateContentConfig of the call arguments, for one form of answer.
 
-    `types`: google.genai.types; `extra_body`: fields of the request beside them. UsageError for an
+    `types`: google.genai.types; `extra_body`: fields of the request beside them; `wants_json`: is
+    a text to be an object of JSON, where the card says nothing of its type? UsageError for an
     argument that there is none of, at any depth, and for a value that a field does not take.
     """
     given = dict(settings)
@@ -50,6 +56,8 @@ def make_config(
     else:
         # settings of the picture: where a card that paints is asked for words
         given.pop("image_config", None)
+    if form == "text" and wants_json:
+        given.setdefault("response_mime_type", "application/json")
     if form == "choice":
         given["response_logprobs"] = True
         given.setdefault("logprobs", TOP_LOGPROBS)

@@ -20,6 +20,7 @@ from vgen_eval_plugins.models.mllm.chats import Chats, Inputs, extend
 from vgen_eval_plugins.models.mllm.choices import Wording, make_rows, score_rows, score_words
 from vgen_eval_plugins.models.mllm.loading import EXTRA, import_transformers, load_model
 from vgen_eval_plugins.models.mllm.options import MLLMOptions
+from vgen_eval_plugins.models.mllm.perplexity import score_prompt
 from vgen_eval_plugins.models.mllm.settings import check_settings, is_sampling
 from vgen_eval_plugins.models.mllm.writing import Writer
 
@@ -98,7 +99,7 @@ class TransformersMLLM(BaseAdapter):
             tags=options.thinking_tags,
             opened=self._chats.is_thinking,
         )
-        self._wording: Wording | None = None
+        self._wordings: dict[str, Wording] = {}
         text = self._model.config.get_text_config()
         self._longest = getattr(text, "max_position_embeddings", None)
 
@@ -132,11 +133,23 @@ class TransformersMLLM(BaseAdapter):
         return self._chats.inputs(request)
 
     def _write(self, ready: Sequence[tuple[Request, Inputs]]) -> Iterator[Output]:
-        sampling = [entry for entry in ready if is_sampling(entry[0].settings)]
-        greedy = [entry for entry in ready if not is_sampling(entry[0].settings)]
+        begun = [(request, self._begin(request, inputs)) for request, inputs in ready]
+        sampling = [entry for entry in begun if is_sampling(entry[0].settings)]
+        greedy = [entry for entry in begun if not is_sampling(entry[0].settings)]
         yield from self._batches.run(greedy, self._writer.write)
         for entry in sampling:  # what a seed draws would hang on the others in its batch
             yield from self._batches.run([entry], self._writer.write)
+
+    def _begin(self, request: Request, inputs: Inputs) -> Inputs:
+        """The chat with the prefix of the answer after it."""
+        if not request.prefix or self._writer.unforced:
+            return inputs
+        return extend(inputs, self._worded(request.prefix).prefix_tokens)
+
+    def _worded(self, prefix: str) -> Wording:
+        if prefix not in self._wordings:
+            self._wordings[prefix] = Wording(self._chats, self.options, prefix)
+        return self._wordings[prefix]
 
     def _choose(self, ready: Sequence[tuple[Request, Inputs]]) -> Iterator[Output]:
         most = self.max_batch
@@ -144,11 +157,11 @@ class TransformersMLLM(BaseAdapter):
             yield from self._choose_together(ready[at : at + most])
 
     def _choose_together(self, ready: Sequence[tuple[Request, Inputs]]) -> Iterator[Output]:
-        if self._wording is None:
-            self._wording = Wording(self._chats, self.options)
-        wording = self._wording
-        rows, owners = [], []
+        rows, owners, wordings = [], [], []
         for number, (request, inputs) in enumerate(ready):
+            # a card names its model's own habit on purpose: the protocol's words are for the rest
+            wording = self._worded(self.options.choice_prefix or request.prefix)
+            wordings.append(wording)
             prompt = extend(inputs, wording.prefix_tokens)
             mine = make_rows(prompt, [wording.tokens(word) for word in request.choices])
             rows += mine
@@ -157,8 +170,11 @@ class TransformersMLLM(BaseAdapter):
         found: list[dict[tuple[int, ...], list[float]]] = [{} for _ in ready]
         for number, scores in zip(owners, made, strict=True):
             found[number] |= scores
-        for (request, inputs), scores in zip(ready, found, strict=True):
-            scored = score_words(request, scores, wording, self.options.choice_scoring)
+        for (request, inputs), scores, wording in zip(ready, found, wordings, strict=True):
+            scoring = request.choice_scoring or self.options.choice_scoring
+            asked = extend(inputs, wording.prefix_tokens)
+            whole = score_prompt(self._model, asked) if scoring == "closed_set_full" else None
+            scored = score_words(request, scores, wording, scoring, whole)
             yield Output(
                 id=request.id,
                 answer=scored.logprobs,
@@ -169,7 +185,7 @@ class TransformersMLLM(BaseAdapter):
     def close(self) -> None:
         """Lets go of the weights."""
         if self._model is not None:
-            del self._model, self._writer, self._chats, self._wording
+            del self._model, self._writer, self._chats, self._wordings
             self._model = None
             release(self._device)
 

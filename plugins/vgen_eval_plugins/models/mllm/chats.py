@@ -7,9 +7,11 @@ from functools import cached_property
 from typing import Any
 
 from vgen_eval.errors import CallError, UsageError
+from vgen_eval.imaging import Image
 from vgen_eval.types import Request
 
 from vgen_eval_plugins.models.mllm.options import MLLMOptions
+from vgen_eval_plugins.models.parts import shown, sound
 from vgen_eval_plugins.models.thinking import is_open
 
 __all__ = ["Chats", "Inputs", "collate", "extend", "group_alike", "place"]
@@ -45,22 +47,27 @@ class Chats:
         neither end a turn nor stand for a picture. CallError where the processor takes no such
         request, or cannot keep them apart.
         """
-        written = [token for token in self._added if token in request.prompt]
+        parts = shown(request)
+        if not any(isinstance(part, str) for part in parts):
+            parts = (*parts, "")  # some templates want words
+        words = [part for part in parts if isinstance(part, str)]
+        written = [token for token in self._added if any(token in text for text in words)]
         if not written:
-            return self._apply(request, request.prompt)
+            return self._apply(parts)
         try:
-            made = self._apply(request, request.prompt, sanitize_control_tokens=True)
+            made = self._apply(parts, sanitize_control_tokens=True)
         except (CallError, NotImplementedError) as exc:
             raise _uncontrolled(written) from exc
         # some processors drop that argument on the way to their tokenizer
-        if self._controls(made) != self._controls(self._apply(request, "words")):
+        plain = tuple("words" if isinstance(part, str) else part for part in parts)
+        if self._controls(made) != self._controls(self._apply(plain)):
             raise _uncontrolled(written)
         return made
 
-    def _apply(self, request: Request, prompt: str, **more: bool) -> Inputs:
+    def _apply(self, parts: Sequence[str | Image], **more: bool) -> Inputs:
         try:
             made = self.processor.apply_chat_template(
-                [self._messages(request, prompt)],
+                [self._messages(parts)],
                 add_generation_prompt=True,
                 tokenize=True,
                 return_dict=True,
@@ -75,12 +82,16 @@ class Chats:
             raise CallError(f"the processor takes no such request: {told}") from exc
         return {key: value for key, value in made.items() if hasattr(value, "shape")}
 
-    def _messages(self, request: Request, prompt: str) -> list[dict[str, Any]]:
-        pictures = [{"type": "image", "image": image.to_pil()} for image in request.images]
-        words = {"type": "text", "text": _sound(prompt)}
-        messages: list[dict[str, Any]] = [{"role": "user", "content": [*pictures, words]}]
+    def _messages(self, parts: Sequence[str | Image]) -> list[dict[str, Any]]:
+        content: list[dict[str, Any]] = [
+            {"type": "text", "text": sound(part)}
+            if isinstance(part, str)
+            else {"type": "image", "image": part.to_pil()}
+            for part in parts
+        ]
+        messages: list[dict[str, Any]] = [{"role": "user", "content": content}]
         if self._options.system is not None:
-            text = {"type": "text", "text": _sound(self._options.system)}
+            text = {"type": "text", "text": sound(self._options.system)}
             messages.insert(0, {"role": "system", "content": [text]})
         return messages
 
@@ -167,11 +178,6 @@ def _uncontrolled(written: Sequence[str]) -> CallError:
 def _template_text(processor: Any) -> str:
     template = processor.chat_template
     return template if isinstance(template, str) else "\n".join(template.values())
-
-
-def _sound(text: str) -> str:
-    """Without lone surrogates, which no tokenizer reads."""
-    return text.encode("utf-8", "replace").decode()
 
 
 # --- inputs side by side ---------------------------------------------------------------------

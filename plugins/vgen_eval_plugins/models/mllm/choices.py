@@ -2,7 +2,8 @@
 
 A word is scored where it would stand: right after what the chat template writes before an answer,
 with a space before it where the template puts one. It is cut into the tokens that it has there.
-A prefix stands in the same place, with the same space before it, and the word after it.
+A prefix stands in the same place, with the same space before it, and the word after it. So does
+the prefix of a text, from which the model goes on.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ from vgen_eval_plugins.models.mllm.chats import (
     place,
 )
 from vgen_eval_plugins.models.mllm.options import MLLMOptions
-from vgen_eval_plugins.models.mllm.writing import NOT_FINITE
+from vgen_eval_plugins.models.mllm.perplexity import PromptScore, mean_with_prompt
+from vgen_eval_plugins.models.mllm.writing import NOT_FINITE, SKIPPED
+from vgen_eval_plugins.models.parts import sound
 
 __all__ = ["Row", "Scored", "Wording", "make_rows", "score_rows", "score_words"]
 
@@ -50,17 +53,17 @@ class Scored(msgspec.Struct, frozen=True):
 
 
 class Wording:
-    """Words as tokens, under one model's template and tokenizer."""
+    """Words as tokens, under one model's template and tokenizer, after one prefix."""
 
-    def __init__(self, chats: Chats, options: MLLMOptions) -> None:
+    def __init__(self, chats: Chats, options: MLLMOptions, prefix: str = "") -> None:
         self._chats = chats
         # as Qwen3's template writes a trace that is not wanted
         closing = f"\n{options.thinking_tags[1]}\n\n" if chats.is_thinking else ""
         self.prefix = closing
         """What is put after the prompt before each word."""
-        if options.choice_prefix:
-            spaced = options.choice_prefix[0].isspace()  # its own space is the one that counts
-            self.prefix += ("" if spaced else self._gap(options)) + options.choice_prefix
+        if prefix:
+            spaced = prefix[0].isspace()  # its own space is the one that counts
+            self.prefix += ("" if spaced else self._gap(options)) + sound(prefix)
         self.skips_thinking = bool(closing)
         self._space = self._gap(options)
         self._known: dict[str, Tokens] = {}
@@ -153,10 +156,14 @@ def _forward(model: Any, rows: Sequence[Row], *, pad: int) -> list[dict[Tokens, 
 
 
 def score_words(
-    request: Request, found: Mapping[Tokens, Sequence[float]], wording: Wording, scoring: str
-) -> Scored:
-    """The request's words with their scores: sums, or means under closed_set."""
-    logprobs = {}
+    request: Request, found: Mapping[Tokens, Sequence[float]], wording: Wording, scoring: str,
+    prompt: PromptScore | None = None,
+) -> Scored:  # fmt: skip
+    """The request's words with their scores: sums, or means under closed_set.
+
+    `prompt`: whose tokens join the mean, under closed_set_full.
+    """
+    sums: dict[str, tuple[float, int]] = {}
     several = False
     for word in request.choices:
         parts = found[wording.tokens(word)]
@@ -164,10 +171,16 @@ def score_words(
         total = sum(parts)
         if math.isnan(total):
             raise CallError(NOT_FINITE)
-        logprobs[word] = total / len(parts) if scoring == "closed_set" else total
+        sums[word] = total, len(parts)
+    if prompt is not None:
+        logprobs = mean_with_prompt(sums, prompt)
+    elif scoring == "closed_set":
+        logprobs = {word: total / tokens for word, (total, tokens) in sums.items()}
+    else:
+        logprobs = {word: total for word, (total, _) in sums.items()}
     flags = []
     if several and scoring == "next_token":
         flags.append("multi_token")
     if wording.skips_thinking:
-        flags.append("thinking_skipped")
+        flags.append(SKIPPED)
     return Scored(logprobs, tuple(flags))

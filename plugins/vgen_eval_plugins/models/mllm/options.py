@@ -71,21 +71,23 @@ class MLLMOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
         Count | None, _doc("Largest picture, in pixels, for processors that know it.")
     ] = None
     choice_scoring: Annotated[
-        Literal["next_token", "closed_set"],
+        Literal["next_token", "closed_set", "closed_set_full"],
         _doc("next_token: log-probability of the whole word (its tokens' summed); closed_set: "
-             "mean over the answer's tokens (minus the log of its perplexity)."),
+             "mean over the answer's tokens (minus the log of its perplexity); closed_set_full: "
+             "mean over the prompt's too. A protocol may ask for one of them."),
     ] = "next_token"  # fmt: skip
     choice_prefix: Annotated[
         str,
         _doc(
-            "Words that begin the model's turn before each choice: `The quality is`; the space "
-            "before them is that of leading_space, unless they begin with their own."
+            "This model's own words before each choice: `The answer is`. They stand in the place "
+            "of the protocol's prefix; empty: that one. The space before them is that of "
+            "leading_space, unless they begin with their own."
         ),
     ] = ""
     leading_space: Annotated[
         Literal["auto", "yes", "no"],
         _doc(
-            "A space before a choice, and before choice_prefix; auto: as the chat template "
-            "writes an answer."
+            "A space before a choice, and before a prefix; auto: as the chat template writes an "
+            "answer."
         ),
     ] = "auto"

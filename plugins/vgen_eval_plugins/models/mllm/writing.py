@@ -13,12 +13,15 @@ from vgen_eval.types import Output, Request, Usage
 from vgen_eval_plugins.models.local.devices import SEEDS
 from vgen_eval_plugins.models.mllm.chats import Inputs, collate, group_alike, place
 from vgen_eval_plugins.models.mllm.settings import generation_config, is_sampling
+from vgen_eval_plugins.models.parts import UNFORCED
 from vgen_eval_plugins.models.thinking import split_thinking
 
-__all__ = ["NOT_FINITE", "Writer"]
+__all__ = ["NOT_FINITE", "SKIPPED", "Writer"]
 
 NOT_FINITE = "the model's scores are not finite: a number ran over; -M dtype=bfloat16, float32"
 
+SKIPPED = "thinking_skipped"
+"""Flag of an answer before which the trace that the template opens was shut at once."""
 TRUNCATED = "truncated"
 """Flag of an answer that the limit of new tokens ended."""
 
@@ -33,6 +36,8 @@ class Writer:
         self._opened = opened
         self._own = model.generation_config
         """As the checkpoint has it; the model's own is replaced by what a call asks for."""
+        self.unforced = bool(model.config.is_encoder_decoder)
+        """Does the answer begin apart from the prompt, out of reach of a prefix?"""
 
     def write(self, asked: Sequence[tuple[Request, Inputs]]) -> list[Output]:
         """An output for each request, in their order; those of one kind in one batch.
@@ -97,7 +102,8 @@ class Writer:
         stops = request.settings.get("stop_strings") or ()
         stops = (stops,) if isinstance(stops, str) else stops
         ended = (bool(tokens) and tokens[-1] in self._ends) or any(stop in text for stop in stops)
-        thought = split_thinking(text, self._tags, opened=self._opened)
+        prefixed = bool(request.prefix) and not self.unforced
+        thought = split_thinking(text, self._tags, opened=self._opened and not prefixed)
         reason = None
         if thought.answer is None:
             reason = f"thinking did not end within {len(tokens)} tokens"
@@ -115,8 +121,15 @@ class Writer:
             ),
             reason=reason,
             thinking=thought.thinking,
-            flags=() if ended or reason else (TRUNCATED,),
+            flags=self._flags(request, cut=not ended and not reason),
         )
+
+    def _flags(self, request: Request, *, cut: bool) -> tuple[str, ...]:
+        flags = [TRUNCATED] if cut else []
+        if request.prefix:
+            flags += [UNFORCED] * self.unforced
+            flags += [SKIPPED] * (self._opened and not self.unforced)
+        return tuple(flags)
 
     @cached_property
     def _tag_ids(self) -> dict[str, int]:

@@ -56,6 +56,15 @@ class OpenAIOptions(ServiceOptions, frozen=True, forbid_unknown_fields=True, kw_
         Literal["auto", "low", "high", "original"] | None,
         msgspec.Meta(description="How closely chat models look; null: not said."),
     ] = None
+    prefill: Annotated[
+        Literal["no", "shown", "forced"],
+        msgspec.Meta(
+            description="Where a protocol begins the model's turn for it: forced, it is sent as "
+            "the last message with continue_final_message, which vLLM, SGLang and llama.cpp take; "
+            "shown, as the last message alone, after which other services begin anew or go on; "
+            "no, not at all. All but forced flag the answer prefix_not_forced."
+        ),
+    ] = "shown"
     size: Annotated[
         Size | None,
         msgspec.Meta(
@@ -87,6 +96,7 @@ class OpenAICompatible(ServiceAdapter):
             # what a card says in each call is for its own service to judge
             said = [*card.options.get("extra_body", ()), *card.generation]
             service.extras = dict.fromkeys(said, _anything)
+            service.continues = card.options.get("prefill") == "forced"
             yield {"model": model, "base_url": f"{service.url}/v1"}
 
     def load(self) -> None:
@@ -125,8 +135,12 @@ class OpenAICompatible(ServiceAdapter):
     def _chat(self, request: Request) -> Output:
         given = self._settings(request, chat.CALL)
         asked = chat.ask_text(
-            request, image_format=self.options.image_format, detail=self.options.detail
+            request,
+            image_format=self.options.image_format,
+            detail=self.options.detail,
+            begin=self.options.prefill != "no",
         )
+        continued = chat.CONTINUED if self.forces_prefix(request) else {}
         if request.form == "choice":
             asked |= chat.ask_choice(given)
         if request.form == "image":
@@ -136,7 +150,7 @@ class OpenAICompatible(ServiceAdapter):
         deadline = self.line.deadline()
         body, reply = self._ask(
             self._client.chat.completions.with_raw_response.create,
-            extra_body=dict(self.options.extra_body) or None,
+            extra_body={**continued, **self.options.extra_body} or None,
             **(asked | given),
         )
         if request.form == "choice":

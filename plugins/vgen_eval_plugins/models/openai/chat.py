@@ -7,10 +7,12 @@ from typing import Any
 
 import msgspec
 from vgen_eval.errors import Refused
+from vgen_eval.imaging import Image
 from vgen_eval.types import Output, Request, Usage
 
 from vgen_eval_plugins.models.likelihoods import first_place, with_choices
 from vgen_eval_plugins.models.openai.faults import request_id_of
+from vgen_eval_plugins.models.parts import has_prefix, shown, sound
 from vgen_eval_plugins.models.payloads import ImageFormat, data_uri
 from vgen_eval_plugins.models.pictures import Fetcher, pick
 from vgen_eval_plugins.models.replies import (
@@ -26,11 +28,19 @@ from vgen_eval_plugins.models.replies import (
     word,
 )
 from vgen_eval_plugins.models.service import words
-from vgen_eval_plugins.models.service_adapter import prompt_of
 from vgen_eval_plugins.models.thinking import split_thinking
 from vgen_eval_plugins.models.wire import Reply
 
-__all__ = ["CALL", "OURS", "ask_choice", "ask_text", "read_choice", "read_picture", "read_text"]
+__all__ = [
+    "CALL",
+    "CONTINUED",
+    "OURS",
+    "ask_choice",
+    "ask_text",
+    "read_choice",
+    "read_picture",
+    "read_text",
+]
 
 CALL = "chat.completions.create"
 OURS: Mapping[str, str] = {
@@ -49,22 +59,39 @@ TOP = 20
 """Tokens asked for at a place: the most that OpenAI gives, and vLLM unless told otherwise."""
 CHOICE_TOKENS = 16
 """Room for a blank before the word; the first token is all that counts."""
+CONTINUED: Mapping[str, Any] = {"continue_final_message": True, "add_generation_prompt": False}
+"""The last message goes on: fields of vLLM, SGLang and llama.cpp, which take both or neither."""
 REFUSALS = ("content_filter", "refusal", "safety")
 THINKING_TAGS = ("<think>", "</think>")
 """Of servers without a reasoning parser; the opening one may be part of a model's template."""
 
 
-def ask_text(request: Request, *, image_format: ImageFormat, detail: str | None) -> dict[str, Any]:
-    """The conversation: the pictures in their order, then the prompt."""
-    parts: list[dict[str, Any]] = []
-    for image in request.images:
-        shown: dict[str, str] = {"url": data_uri(image, image_format)}
-        if detail is not None:
-            shown["detail"] = detail
-        parts.append({"type": "image_url", "image_url": shown})
-    if request.prompt:
-        parts.append({"type": "text", "text": prompt_of(request)})
-    return {"messages": [{"role": "user", "content": parts}]}
+def ask_text(
+    request: Request, *, image_format: ImageFormat, detail: str | None, begin: bool
+) -> dict[str, Any]:
+    """The conversation: words and pictures in their order, and the answer's beginning after them.
+
+    `begin`: is that beginning sent? Where an object of JSON is wanted, it is asked for if the words
+    speak of it: OpenAI refuses the format without.
+    """
+    content = [_part(part, image_format, detail) for part in shown(request)]
+    messages: list[dict[str, Any]] = [{"role": "user", "content": content}]
+    if begin and has_prefix(request):
+        messages.append({"role": "assistant", "content": sound(request.prefix)})
+    asked: dict[str, Any] = {"messages": messages}
+    words_of = " ".join(part for part in shown(request) if isinstance(part, str))
+    if request.wants_json and request.form == "text" and "json" in words_of.lower():
+        asked["response_format"] = {"type": "json_object"}
+    return asked
+
+
+def _part(part: str | Image, image_format: ImageFormat, detail: str | None) -> dict[str, Any]:
+    if isinstance(part, str):
+        return {"type": "text", "text": sound(part)}
+    picture = {"url": data_uri(part, image_format)}
+    if detail is not None:
+        picture["detail"] = detail
+    return {"type": "image_url", "image_url": picture}
 
 
 def ask_choice(given: Mapping[str, Any]) -> dict[str, Any]:

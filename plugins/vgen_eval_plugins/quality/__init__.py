@@ -1,0 +1,1 @@
+"""Quality: assessment, perception and description of what a picture looks like."""

@@ -7,13 +7,23 @@ from a card of the family. The engine knows neither the family nor the layout.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-__all__ = ["Draft", "DraftRequest"]
+from vgen_eval.errors import CardError, Problem
+
+__all__ = ["Draft", "DraftRequest", "FaultyData"]
+
+
+class FaultyData(CardError):
+    """Every fault of the data by its file, and with them what could not be paired."""
+
+    def __init__(self, problems: Sequence[Problem], left_out: Sequence[str]) -> None:
+        super().__init__(problems)
+        self.left_out = tuple(left_out)
 
 
 class DraftRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,6 +35,8 @@ class DraftRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Sub-folder of the pictures; None: to be guessed."""
     targets: str | None = None
     """Sub-folder of the truths; None: to be guessed."""
+    measures: str | None = None
+    """What the protocols measure that the task is to have; None: they follow from the draft."""
     hints: Mapping[str, Any] = {}
     """What else was said, by the names of the command's options: depth_scale, query, ..."""
 
@@ -36,6 +48,10 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
     """Of the reader, as the card's dataset.options."""
     lines: tuple[Mapping[str, Any], ...]
     """Of the file that the options name as `manifest`, one a sample."""
+    like: str = ""
+    """The task whose protocols fit; empty: the built-in samples of the family."""
+    fields: tuple[str, ...] | None = None
+    """What prompts may name: variants that name more are left out; None: nothing is left out."""
     replacements: Mapping[str, Any] = {}
     """Option -> value, put wherever a part of the protocols has an option of that name."""
     exchanges: Mapping[str, Mapping[Any, Any]] = {}

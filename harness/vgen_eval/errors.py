@@ -16,7 +16,7 @@ VgenEvalError                 what went wrong, and the cure; knows its exit code
     |-- Transient             try again
     |-- Refused               the model declined; not tried again
     `-- NoPrediction          imported predictions hold nothing for this attempt
-Undecodable, NoValidTarget, BadSample: what one sample came to; data as well
+Undecodable, NoValidTarget, BadSample, Unreadable, JudgeError: what one sample came to; data as well
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ __all__ = [
     "BrokenPlugin",
     "CallError",
     "CardError",
+    "JudgeError",
     "MissingData",
     "MissingExtra",
     "MissingKey",
@@ -46,6 +47,7 @@ __all__ = [
     "StorageError",
     "Transient",
     "Undecodable",
+    "Unreadable",
     "UsageError",
     "VgenEvalError",
     "nearest",
@@ -199,7 +201,20 @@ class NoPrediction(CallError):
 
 
 class Undecodable(VgenEvalError):
-    """An answer that cannot be read as a measurement; the message says why."""
+    """An answer that cannot be read as a measurement; the message says why.
+
+    `kind`: in one word what it is at fault of, where such faults are counted by kind.
+    """
+
+    kind: str = ""
+
+
+class Unreadable(VgenEvalError):
+    """A judge's reply that says nothing of what it was asked; the message says why."""
+
+
+class JudgeError(VgenEvalError):
+    """A judge that came to no measurement; the message says why. The attempt gets no score."""
 
 
 class NoValidTarget(VgenEvalError):

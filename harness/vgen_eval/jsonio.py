@@ -77,9 +77,12 @@ def dumps(value: Any) -> bytes:
     return orjson.dumps(finite(value))
 
 
-def canonical(value: Any) -> bytes:
-    """Strict JSON with sorted keys: equal values give equal bytes."""
-    return orjson.dumps(finite(value), option=orjson.OPT_SORT_KEYS)
+def canonical(value: Any, *, is_read: bool = False) -> bytes:
+    """Strict JSON with sorted keys: equal values give equal bytes.
+
+    `is_read`: it came out of `loads`, which lets no NaN or infinity in, so that none is looked for.
+    """
+    return orjson.dumps(value if is_read else finite(value), option=orjson.OPT_SORT_KEYS)
 
 
 def pretty(value: Any) -> str:

@@ -99,6 +99,8 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
     valid: Any = None
     fields: Mapping[str, str] = {}
     """Text that a prompt may name: {query}."""
+    choices: tuple[str, ...] = ()
+    """Its own words whose log-probabilities are asked for; none: the protocol's."""
     tags: Mapping[str, str] = {}
 
 
@@ -113,7 +115,17 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     form: AnswerForm
     prompt: str
     images: tuple[Image, ...]
+    parts: tuple[str | Image, ...] = ()
+    """Words and pictures in the order in which they are to be shown: those of `prompt` and
+    `images`. None: the pictures, then the prompt."""
+    prefix: str = ""
+    """How the model's own turn begins; its answer goes on from there."""
+    wants_json: bool = False
+    """Is the answer to be one JSON object? For services that can be held to it."""
     choices: tuple[str, ...] = ()
+    choice_scoring: str = ""
+    """What a choice's number is to be: `next_token`, `closed_set` or `closed_set_full`, as cards
+    say it. Empty: as the model's card says."""
     fields: Mapping[str, str] = {}
     settings: Mapping[str, Any] = {}
     """The model card's `generation`, overrides applied, without the seed."""
@@ -178,6 +190,8 @@ class Output(msgspec.Struct, frozen=True, kw_only=True):
     """Pictures that came on the way and are not the answer (drafts, steps): evidence."""
     source: str | None = None
     """The file an imported answer came from, for messages."""
+    answer_s: float | None = None
+    """Seconds that the answer took, of one that was given elsewhere: a person's."""
 
 
 class Scene(msgspec.Struct, frozen=True, kw_only=True):
@@ -363,6 +377,9 @@ class Metric(Protocol):
 
     # Optional: flags(self, statistics) -> Sequence[str], what one sample's statistics say of its
     # prediction: `degenerate_fit`, ... They join the decoder's flags.
+    #
+    # Optional: explain(self, statistics) -> Mapping[str, str], why values of merged statistics are
+    # None: key of the value -> reason. It stands in the result card.
     #
     # Optional: class_confusion(self, pred, target, valid) -> (names, counts), of a metric of
     # classes: names of the truth's classes, and pixels (classes, classes + 2) by truth and answer;

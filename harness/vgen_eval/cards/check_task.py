@@ -6,11 +6,11 @@ import re
 
 from msgspec.structs import replace
 
-from vgen_eval.cards.checking import Checker, values_of
+from vgen_eval.cards.checking import Checker, message_of, values_of
 from vgen_eval.cards.problems import did_you_mean, join, join_index
 from vgen_eval.cards.protocols import missing_parts
-from vgen_eval.cards.records import AnswerCard, ProtocolCard, TaskCard
-from vgen_eval.errors import UsageError
+from vgen_eval.cards.records import AnswerCard, JudgeCard, ProtocolCard, TaskCard
+from vgen_eval.errors import UsageError, VgenEvalError
 from vgen_eval.prompting import placeholders
 from vgen_eval.types import NoOptions, Value
 
@@ -89,9 +89,14 @@ def _calibrates(checker: Checker, body: ProtocolCard) -> bool:
 
 def _check_kinds(checker: Checker, body: ProtocolCard, path: str) -> None:
     """Note a metric about another kind of thing than what the decoders give."""
-    decoders = [answer.decoder or answer.form for answer in body.answers]
-    decoders += [body.failure_value] if body.failure_value not in ("", SKIP) else []
-    given = {name: getattr(checker.look_up("decoder", name), "measures", None) for name in decoders}
+    parts = [
+        ("decoder", answer.decoder or answer.form)
+        if answer.judge is None
+        else ("judge", answer.judge.name)
+        for answer in body.answers
+    ]
+    parts += [("decoder", body.failure_value)] if body.failure_value not in ("", SKIP) else []
+    given = {name: getattr(checker.look_up(kind, name), "measures", None) for kind, name in parts}
     for index, metric in enumerate(body.metrics):
         taken = getattr(checker.look_up("metric", metric.name), "measures", None)
         for name, kind in given.items():
@@ -115,11 +120,21 @@ def _check_answers(checker: Checker, answers: tuple[AnswerCard, ...], path: str)
                 placeholders(text)
             except ValueError as exc:
                 checker.add(join(join(at, "prompt"), variant), str(exc))
-        if answer.form == "choice" and not answer.choices:
-            checker.add(join(at, "choices"), "the form 'choice' needs the words to choose from")
         if len(set(answer.choices)) < len(answer.choices):
             checker.add(join(at, "choices"), "a word stands twice")
         _check_codec(checker, answer, at)
+        if answer.judge is not None:
+            _check_judge(checker, answer.judge, join(at, "judge"))
+
+
+def _check_judge(checker: Checker, judge: JudgeCard, path: str) -> None:
+    """Note a way of judging, or a model for it, that does not exist."""
+    at = join(path, "name")
+    checker.component("judge", judge.name, at, judge.options, join(path, "options"))
+    try:
+        checker.catalog.find("model", judge.model, home=checker.home)
+    except VgenEvalError as exc:
+        checker.add(join(path, "model"), message_of(exc))
 
 
 def _check_codec(checker: Checker, answer: AnswerCard, path: str) -> None:

@@ -11,7 +11,7 @@ from vgen_eval.cards.walk import convert
 from vgen_eval.errors import CardError, Problem, VgenEvalError
 from vgen_eval.types import NoOptions, Value
 
-__all__ = ["Checker", "Finder", "values_of"]
+__all__ = ["Checker", "Finder", "message_of", "values_of"]
 
 
 class Finder(Protocol):

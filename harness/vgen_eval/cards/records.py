@@ -38,14 +38,19 @@ __all__ = [
 
 WORD = r"^[a-z0-9][a-z0-9_-]*$"
 COMPONENT = r"^([A-Za-z0-9][A-Za-z0-9._-]*:)?[A-Za-z0-9][A-Za-z0-9_.-]*$"
+MODEL_REF = (
+    r"^([A-Za-z0-9][A-Za-z0-9._-]*:)?[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)?$"
+)
 REENCODE = r"^jpeg:([1-9][0-9]?|100)$"
 VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]*$"
 
 # msgspec takes a bound only on the bare type, so optional fields name these
 ComponentName = Annotated[str, msgspec.Meta(pattern=COMPONENT)]
+ModelRef = Annotated[str, msgspec.Meta(pattern=MODEL_REF)]
 Word = Annotated[str, msgspec.Meta(pattern=WORD)]
 Reencoding = Annotated[str, msgspec.Meta(pattern=REENCODE)]
 Variable = Annotated[str, msgspec.Meta(pattern=VARIABLE)]
+ChoiceScoring = Literal["next_token", "closed_set", "closed_set_full"]
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Side = Annotated[int, msgspec.Meta(ge=8)]
 Positive = Annotated[float, msgspec.Meta(gt=0)]
@@ -125,6 +130,18 @@ class InputCard(Record, frozen=True, kw_only=True):
     pad: Annotated[tuple[Level, Level, Level], _doc("R, G, B of the bars.")] = (0, 0, 0)
 
 
+class JudgeCard(Record, frozen=True, kw_only=True):
+    """Who judges an answer, and how: a model in the role of a judge."""
+
+    name: Annotated[
+        ComponentName, _doc("How it is judged: what is asked, and what the replies come to.")
+    ]
+    model: Annotated[
+        ModelRef, _doc("Model card that is asked, [distribution:]name; --judge names another.")
+    ]
+    options: Annotated[Mapping[str, Any], _doc("Options of the way of judging.")] = {}
+
+
 class AnswerCard(Record, frozen=True, kw_only=True):
     """One answer form a protocol accepts, with its own prompt, decoder and encoder."""
 
@@ -135,7 +152,22 @@ class AnswerCard(Record, frozen=True, kw_only=True):
             "Variant (short, mid, long) -> text; {field} is filled from the sample, {{ is a brace."
         ),
     ] = {}
-    choices: Annotated[tuple[str, ...], _doc("Words whose log-probabilities are asked for.")] = ()
+    prefix: Annotated[
+        str,
+        _doc("How the model's own turn begins; its answer, or each choice, goes on there."),
+    ] = ""
+    choices: Annotated[
+        tuple[str, ...],
+        _doc("Words whose log-probabilities are asked for; none: the sample's own."),
+    ] = ()
+    choice_scoring: Annotated[
+        ChoiceScoring | None,
+        _doc(
+            "A choice's number: next_token, the log-probability of the word; closed_set, the mean "
+            "over its tokens; closed_set_full, the mean over the prompt's tokens too; null: as the "
+            "model's card says."
+        ),
+    ] = None
     decoder: Annotated[
         ComponentName | None, _doc("answer -> prediction; null: named as the form.")
     ] = None
@@ -157,6 +189,9 @@ class AnswerCard(Record, frozen=True, kw_only=True):
     reencode: Annotated[
         Reencoding | None,
         _doc("jpeg:QUALITY: a picture is compressed so before it is read; null: it is not."),
+    ] = None
+    judge: Annotated[
+        JudgeCard | None, _doc("A judge measures what the decoder gives; null: metrics do alone.")
     ] = None
 
 

@@ -95,8 +95,8 @@ class Wanted(msgspec.Struct, frozen=True):
 
 
 def ask_demands(plan: Plan, settings: Settings) -> dict[int, Wanted]:
-    """id of a model -> what it wants; its adapter is built for that, and not loaded."""
-    models = {id(model): model for model in plan.models}
+    """id of a model or a judge -> what it wants; its adapter is built for that, not loaded."""
+    models = {id(model): model for model in (*plan.models, *plan.judges)}
     return {key: _ask(model, settings) for key, model in models.items()}
 
 

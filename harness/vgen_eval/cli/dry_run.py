@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["count_finished", "show_plan"]
 
+log = logging.getLogger(__name__)
+
 EXIT_NOTHING_RUNS = 3
 
 
@@ -44,6 +47,16 @@ class _Expected(msgspec.Struct, frozen=True):
     @property
     def calls(self) -> int:
         return self.job.size - self.finished
+
+    @property
+    def judge_calls(self) -> int | None:
+        """Calls of the judge, about; None where its way of judging does not say."""
+        expects = getattr(self.job.codec.judge, "expected_calls", None)
+        try:
+            return None if expects is None else round(float(expects()) * self.calls)
+        except Exception:  # a way of judging is anyone's code, and this only an estimate
+            log.warning("%s: its judge expects no number of calls", self.job.task.ref.label)
+            return None
 
     @property
     def usd(self) -> float | None:
@@ -80,6 +93,7 @@ def show_plan(plan: Plan, settings: Settings, *, as_json: bool) -> int:
     if expected:
         _print_jobs(expected)
         terminal.say(_total(expected))
+    terminal.say(*(f"  {terminal.clean(line)}" for line in _judges(expected)))
     for entry in wanted.values():
         terminal.say(*(f"  {terminal.clean(line)}" for line in entry.lines()))
     missing = dict.fromkeys(line for entry in wanted.values() for line in entry.missing)
@@ -89,6 +103,18 @@ def show_plan(plan: Plan, settings: Settings, *, as_json: bool) -> int:
     if not plan.jobs:
         terminal.note("error: nothing can run: every pair is skipped")
     return code
+
+
+def _judges(expected: list[_Expected]) -> Iterator[str]:
+    """Who judges, and how often about: their calls and their price come on top."""
+    judges = {id(entry.job.judge): entry.job.judge for entry in expected if entry.job.judge}
+    for key, judge in judges.items():
+        judged = [entry for entry in expected if id(entry.job.judge) == key]
+        tasks = ", ".join(dict.fromkeys(entry.job.task.ref.label for entry in judged))
+        known = [entry.judge_calls for entry in judged]
+        total = terminal.plural(sum(filter(None, known)), "call")
+        more = "" if None in known else f", about {total} more"
+        yield f"{judge.name} judges {tasks}{more}"
 
 
 def _unpriced(expected: list[_Expected], settings: Settings) -> Iterator[str]:
@@ -220,6 +246,11 @@ def _record(entry: _Expected) -> dict[str, object]:
         "calls_per_minute": entry.estimate.per_minute,
         "rate_from": entry.estimate.rate_from,
         "run": str(job.path),
+        "judge": (
+            None
+            if job.judge is None
+            else {"model": job.judge.qualified, "calls": entry.judge_calls}
+        ),
         "ceiling": str(job.ceiling.path) if job.ceiling else None,
         "floor": str(job.floor.path) if job.floor else None,
     }

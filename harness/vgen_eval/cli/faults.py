@@ -131,8 +131,13 @@ def _verb_of(words: Sequence[str]) -> str:
     return " ".join(path)
 
 
+def _letters(option: str) -> int:
+    """Of an option's name: -n is told before --n, and --sample before -s."""
+    return len(option.lstrip("-"))
+
+
 def _name_of(param: Any) -> str:
-    return str(max(param.opts, key=len)) if param.param_type_name == "option" else param.name
+    return str(max(param.opts, key=_letters)) if param.param_type_name == "option" else param.name
 
 
 def _near_options(name: str, ctx: click.Context | None) -> str:

@@ -1,4 +1,4 @@
-"""Numbers that people write as fractions: the steps of depth files."""
+"""Numbers of options: within bounds, or written as fractions as the steps of depth files are."""
 
 from __future__ import annotations
 
@@ -7,7 +7,20 @@ from typing import Any
 
 import click
 
-__all__ = ["Fraction"]
+__all__ = ["Fraction", "Number"]
+
+
+class Number(click.FloatRange):
+    """A number within bounds; nan, which is within none and beyond none, is no number."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """The number; click's error for anything else."""
+        number = float(super().convert(value, param, ctx))
+        if math.isnan(number):
+            self.fail(f"'{value}' is no number", param, ctx)
+        return number
 
 
 class Fraction(click.ParamType[float]):

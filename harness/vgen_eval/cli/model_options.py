@@ -14,6 +14,7 @@ __all__ = [
     "answer",
     "data_root",
     "device",
+    "judge",
     "log_level",
     "model_args",
 ]
@@ -28,6 +29,9 @@ model_args = click.option(
 )
 answer = click.option(
     "--answer", metavar="FORM", help="Answer form, instead of the first that fits."
+)
+judge = click.option(
+    "--judge", metavar="NAME", help="Model that judges, where answers are judged, over the card's."
 )
 device = click.option("--device", metavar="NAME", help="For local models: cpu, cuda, mps.")
 data_root = click.option(

@@ -83,6 +83,7 @@ def _print_where(results: Sequence[ResultCard], output: str) -> None:
     shown = failed or results[0]
     rest = "--failed   lists the failed samples" if failed else "  shows the card"
     terminal.say(f"vgen-eval show {Path(output, shown.run)} {rest}")
+    terminal.say(f"vgen-eval view {output}   shows questions, answers and errors side by side")
 
 
 class Table:

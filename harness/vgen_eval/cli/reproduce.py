@@ -23,6 +23,8 @@ __all__ = ["command"]
 
 FAULTY = 2
 LIST = "list"
+MOST_UNUSED = 8
+"""Runs of --use that it is said of why they give no number."""
 
 
 @click.command(
@@ -138,6 +140,7 @@ def _reproduce(
     from vgen_eval.results.reproducing.planning import note_whole_runs
     from vgen_eval.results.reproducing.record import describe_table, has_outside
     from vgen_eval.results.reproducing.running import look_again, make_runs, settle_all
+    from vgen_eval.results.reproducing.unused import why_unused
 
     settings, stop = outlook.settings, Stop()
     signals = Signals(stop)
@@ -168,10 +171,11 @@ def _reproduce(
     show(table_sheet(record), as_csv(record))
     terminal.note(*(f"note: {note}" for note in notes if is_apart))
     terminal.note(*(f"note: left out: {fault}" for fault in library.faults))
-    used = {need.found.path.resolve() for need in outlook.needs.values() if need.found is not None}
-    if library.named - used:
+    unused = list(why_unused(outlook, library))
+    if unused:
         named = terminal.plural(len(library.named), "run")
-        terminal.note(f"note: {len(library.named - used):,} of {named} of --use give no number")
+        terminal.note(f"note: {len(unused):,} of {named} of --use give no number")
+    terminal.note(*(f"note: {path}: {why}" for path, why in unused[:MOST_UNUSED]))
     if reason is not None:
         terminal.note(reason)
     return code

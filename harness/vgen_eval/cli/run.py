@@ -61,6 +61,7 @@ NOT_THE_MODELS = "error,timeout,judge_error,bad_sample"
     help="Override of a card: generation.seed=1, protocol.input.long_side=1024.",
 )
 @click.option("--config", metavar="FILE", help="YAML file of these options; the words here win.")
+@model_options.judge
 @model_options.answer
 @click.option("--prompt", multiple=True, metavar="VARIANT,..", help="short, mid, long.")
 @click.option("--samples", multiple=True, metavar="ID,..", help="Only these; @FILE reads ids.")

@@ -116,7 +116,8 @@ def _changes(asked: Mapping[str, Any]) -> dict[str, Any]:
     settings = asked.get("settings", {})
     options = {f"options.{key}": value for key, value in settings.get("model_args", {}).items()}
     part = {"samples": len(asked["samples"])} if asked.get("selection") else {}
-    return {**settings.get("set", {}), **options, **part}
+    judge = {"judge": settings["judge"]} if settings.get("judge") else {}
+    return {**judge, **settings.get("set", {}), **options, **part}
 
 
 @command.command("rm")

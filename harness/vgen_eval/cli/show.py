@@ -20,19 +20,36 @@ KINDS = ("task", "model", "suite")
 @click.command("show")
 @click.argument("name", metavar="NAME|RUN")
 @click.option("--failed", is_flag=True, help="Of a run: its failed samples, with kind and reason.")
+@click.option("--sample", metavar="ID", help="Of a run: one sample's answers, scores, judge.")
+@click.option(
+    "-o",
+    "--to",
+    "file",
+    metavar="FILE",
+    help="With --sample, of a video: its frames, as a sheet (.png) or moving (.webp, .gif).",
+)
 @click.option("--output", default="results", metavar="DIR", help="Results folder (results).")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
-def command(name: str, failed: bool, output: str, as_json: bool) -> int:
+def command(
+    name: str, failed: bool, sample: str | None, file: str | None, output: str, as_json: bool
+) -> int:
     """Show a task, a model, a suite, a plugin or a run; all of them that have the name.
 
     A run is named by its folder, or by the start of its id.
     """
     from vgen_eval.cli import terminal
     from vgen_eval.cli.finding import find_run, match_runs, runs_of
+    from vgen_eval.errors import UsageError
     from vgen_eval.plugins import Catalog
 
     terminal.guard_stdout()
     runs = match_runs(name, Path(output))
+    if sample is not None:
+        from vgen_eval.cli.show_sample import show_sample
+
+        return show_sample(find_run(name, Path(output)), sample, file, as_json=as_json)
+    if file is not None:
+        raise UsageError("-o writes the frames of one sample", cure="--sample ID names it")
     if failed:
         return _show_failed(name, Path(output), as_json=as_json)
     catalog = Catalog.discover()

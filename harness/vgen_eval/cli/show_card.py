@@ -13,6 +13,7 @@ import msgspec
 from vgen_eval.cards import protocol as resolve_protocol
 from vgen_eval.cards.records import (
     InputCard,
+    JudgeCard,
     ModelCard,
     Price,
     ProtocolCard,
@@ -135,7 +136,9 @@ def _protocol(card: ProtocolCard) -> list[str]:
         encoder = answer.encoder or answer.form
         rows.append(("answer", f"{answer.form}: decoder {decoder}{options}, encoder {encoder}"))
         rows += [(f"  {variant}", text) for variant, text in answer.prompt.items()]
+        rows.append(("  its turn begins", answer.prefix))
         rows.append(("  choices", ", ".join(answer.choices)))
+        rows.append(("  judged", _judged(answer.judge)))
         rows.append(("  read after", answer.reencode))
     metrics = [
         f"{metric.label or metric.name}{f' {_options(metric.options)}' if metric.options else ''}"
@@ -162,6 +165,12 @@ def _protocol(card: ProtocolCard) -> list[str]:
         ("attempts", card.attempts if card.attempts > 1 else ""),
     ]
     return pairs(rows, indent="    ")
+
+
+def _judged(judge: JudgeCard | None) -> str:
+    if judge is None:
+        return ""
+    return f"by {judge.model}: {judge.name} {_options(judge.options)}".rstrip()
 
 
 def _input(rule: InputCard) -> str:

@@ -12,7 +12,7 @@ from vgen_eval.cli import terminal
 if TYPE_CHECKING:
     from vgen_eval.engine.pipeline import Stop
 
-__all__ = ["Signals", "Unwinding"]
+__all__ = ["Leaving", "Signals", "Unwinding"]
 
 _AGAIN = {signal.SIGINT: "press again", signal.SIGTERM: "signal again"}
 
@@ -94,6 +94,18 @@ class Unwinding(_Listening):
         self.exit_code = self.exit_code or 128 + number
         if self._count != 2:
             raise KeyboardInterrupt
+
+
+class Leaving(_Listening):
+    """While entered, each signal is a KeyboardInterrupt: of work that a reader ends, by Ctrl-C too.
+
+    `exit_code`: 0 after Ctrl-C, 143 after SIGTERM, whichever came first.
+    """
+
+    def _handle(self, number: int, _frame: FrameType | None) -> None:
+        if self.exit_code is None:
+            self.exit_code = 0 if number == signal.SIGINT else 128 + number
+        raise KeyboardInterrupt
 
 
 def _announce(text: str) -> None:

@@ -42,7 +42,9 @@ def command(ctx: click.Context) -> None:
 @command.command("new", options_metavar="--family FAMILY [OPTIONS]")
 @click.argument("folder", metavar="FOLDER")
 @click.option(
-    "--family", metavar="NAME", help="depth, normals, referring, semantic, counting: what is asked."
+    "--family",
+    metavar="NAME",
+    help="depth, normals, referring, semantic, counting, quality: what is asked.",
 )
 @click.option("--images", metavar="SUB", help="Sub-folder of the pictures (else guessed).")
 @click.option("--targets", metavar="SUB", help="Sub-folder of the truths (else guessed).")
@@ -71,9 +73,17 @@ def command(ctx: click.Context) -> None:
     help="Value of the files that is no truth; may be repeated.",
 )
 @click.option(
-    "--queries", metavar="FILE", help="CSV or JSONL: id,query (referring); id,query,count."
+    "--queries",
+    metavar="FILE",
+    help="CSV or JSONL: id,query (referring); id,query,count; id,score; id,question,A,B,answer.",
 )
-@click.option("--query", metavar="TEXT", help="The query of every sample.")
+@click.option("--query", metavar="TEXT", help="The query or question of every sample.")
+@click.option(
+    "--lower-is-better",
+    is_flag=True,
+    default=None,
+    help="Of scores: the lowest is the best, as of some DMOS.",
+)
 @click.option("--like", metavar="TASK", help="Task whose protocols are taken (samples/FAMILY).")
 @click.option("--name", metavar="NAME", help="Name of the task (my/<folder>).")
 @click.option("--title", metavar="TEXT", help="One line: what it measures.")
@@ -97,6 +107,7 @@ def new(*, folder: str, as_json: bool, log_level: str, **given: Any) -> int:
       vgen-eval task new street --family semantic --classes names.txt
       vgen-eval task new pets --family referring --query "the cat"
       vgen-eval task new shelf --family counting --queries counts.csv
+      vgen-eval task new photos --family quality --queries scores.csv
 
     A truth has its picture's name: images/a.jpg with depth/a.png, or a.jpg with a_depth.png. FOLDER
     gets a card (task.yaml), a list of samples (manifest.jsonl) and a page with three of them

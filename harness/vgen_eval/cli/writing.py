@@ -5,7 +5,7 @@ from __future__ import annotations
 import stat
 from pathlib import Path
 
-__all__ = ["write_file"]
+__all__ = ["refuse_pipe", "write_file"]
 
 STDOUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 """Names of stdout, whose number may lead elsewhere by now (`terminal.guard_stdout`)."""
@@ -28,6 +28,21 @@ def write_file(path: Path, data: bytes) -> None:
         from vgen_eval.errors import UsageError
 
         raise UsageError(f"-o: {str(path)!a} names no file: {exc}", cure="-o FILE") from exc
+
+
+def refuse_pipe(file: str) -> None:
+    """UsageError for a pipe that bears a file's name: whoever opens it would wait for a reader."""
+    from vgen_eval.errors import UsageError
+
+    path = Path(file).expanduser()
+    if file in STDOUT:
+        return
+    try:
+        is_pipe = stat.S_ISFIFO(path.stat().st_mode)
+    except (OSError, RuntimeError, ValueError):  # told when it is written
+        return
+    if is_pipe:
+        raise UsageError(f"-o: {path} is a pipe", cure="give another -o")
 
 
 def _write(path: Path, data: bytes) -> None:

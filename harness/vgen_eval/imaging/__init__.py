@@ -9,7 +9,14 @@ from vgen_eval.imaging.exr import load_exr_library
 from vgen_eval.imaging.geometry import Box, Fit, Geometry, prepare_image
 from vgen_eval.imaging.image import Image, encode_png
 from vgen_eval.imaging.labels import decode_labels
-from vgen_eval.imaging.limits import MAX_BYTES, MAX_PIXELS, MAX_UNPACKED, read_bytes
+from vgen_eval.imaging.limits import (
+    MAX_BYTES,
+    MAX_PIXELS,
+    MAX_UNPACKED,
+    check_bytes,
+    check_pixels,
+    read_bytes,
+)
 from vgen_eval.imaging.masks import decode_mask, to_bool
 from vgen_eval.imaging.normals import decode_normals
 from vgen_eval.imaging.recompress import recompress
@@ -26,6 +33,8 @@ __all__ = [
     "Geometry",
     "Image",
     "Kind",
+    "check_bytes",
+    "check_pixels",
     "decode_depth",
     "decode_image",
     "decode_labels",

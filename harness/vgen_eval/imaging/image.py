@@ -26,6 +26,12 @@ class Image:
         self.array = array.view()
         self.array.flags.writeable = False
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """The pixels, so that `numpy.asarray(image)` is uint8 (H, W, 3)."""
+        import numpy as np
+
+        return np.array(self.array, dtype=dtype, copy=copy)
+
     def __repr__(self) -> str:
         return f"Image({self.width}x{self.height})"
 

@@ -10,7 +10,7 @@ import msgspec
 
 from vgen_eval import cards
 from vgen_eval.conformance import short_record
-from vgen_eval.engine.models import HOME, IMPORTED, LOCAL
+from vgen_eval.engine.models import HOME, IMPORTED, LOCAL, Model
 from vgen_eval.engine.plan import Job
 from vgen_eval.engine.settings import Settings
 from vgen_eval.engine.tries import Tries
@@ -23,6 +23,7 @@ from vgen_eval.results.volatile import Earlier, read_volatile
 from vgen_eval.store.journal import read_lines
 from vgen_eval.store.record import RUN_SCHEMA
 from vgen_eval.store.run import RunStore
+from vgen_eval.store.transcript import read_replies
 
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog, Plugin
@@ -69,6 +70,7 @@ def describe_run(job: Job, settings: Settings) -> dict[str, Any]:
         "identity": job.identity,
         "model_identity": job.model.identity(),
         "score_digest": job.score_digest,
+        **({} if job.judge is None else {"judge": _record_judge(job.judge)}),
         "cards": {
             "task": msgspec.to_builtins(job.task.ref.card),
             "task_folder": (
@@ -80,10 +82,20 @@ def describe_run(job: Job, settings: Settings) -> dict[str, Any]:
             key: value
             for key, value in msgspec.to_builtins(settings).items()
             if key in ("set", "model_args", "data_root", "keep", "device", "batch_size")
+            or (key == "judge" and value is not None)
         },
         "versions": versions(),
         "hardware": hardware(),
         "created": now(),
+    }
+
+
+def _record_judge(judge: Model) -> dict[str, Any]:
+    """Who judges, so that a run can be scored again from its transcript."""
+    return {
+        "model": judge.qualified,
+        "identity": judge.identity(),
+        "card": msgspec.to_builtins(judge.card),
     }
 
 
@@ -157,16 +169,36 @@ def describe_protocol(job: Job) -> dict[str, Any]:
             "fit": job.codec.answer.fit,
             "background": list(job.codec.answer.background),
             "reencode": job.codec.answer.reencode,
+            **({"prefix": job.codec.answer.prefix} if job.codec.answer.prefix else {}),
         },
         "calibration": _calibration(job),
         "decoder": job.codec.info["decoder"],
         "encoder": job.codec.info["encoder"],
+        "judge": _judge_info(job),
         "metrics": {metric.key: metric.info for metric in job.task.metrics},
         "failure_value": job.task.failure_info,
         "seed_rule": protocol.seed,
         "seed_base": base,
         "sampling": msgspec.to_builtins(protocol.sampling),
         "score_digest": job.score_digest,
+    }
+
+
+def _judge_info(job: Job) -> Mapping[str, Any] | None:
+    """Who judged, and how: way and options, digest of the prompts, model and its revision."""
+    judge, info = job.judge, job.codec.info["judge"]
+    if judge is None or info is None:
+        return None
+    checkpoint = judge.card.checkpoint
+    return {
+        **info,
+        "model": judge.qualified,
+        "role": judge.card.role,
+        "checkpoint": None if checkpoint is None else msgspec.to_builtins(checkpoint),
+        "model_options": dict(judge.options or {}),
+        "generation": dict(judge.card.generation),
+        "facts": dict(judge.facts),
+        "identity_digest": judge.identity_digest(),
     }
 
 
@@ -210,6 +242,7 @@ def _plugins(job: Job, catalog: Catalog, results: Path) -> tuple[Mapping[str, An
     infos = [
         job.task.reader, job.codec.info["decoder"], job.codec.info["encoder"],
         *(metric.info for metric in job.task.metrics), {"name": job.model.adapter},
+        job.codec.info["judge"], *([{"name": job.judge.adapter}] if job.judge else []),
     ]  # fmt: skip
     used |= {info["name"].partition(":")[0] for info in infos if info and ":" in info["name"]}
     return tuple(
@@ -228,6 +261,20 @@ def _conformance(results: Path, plugin: Plugin) -> Mapping[str, Any]:
     """What `check plugin` wrote down of it below this results folder; nothing when it did not."""
     record = short_record(results, plugin)
     return {} if record is None else {"conformance": record}
+
+
+_OF_A_JUDGE = ("calls", "tries", "model_s", "usage", "cost_usd", "unpriced", "reported_models")
+
+
+def _judging(job: Job, store: RunStore) -> dict[str, Any]:
+    """What the judge took, apart from what the model did; nothing where nobody judged."""
+    if job.judge is None:
+        return {}
+    tally = Tally(serves=False, unfinished={})
+    for _, line in read_replies(store):
+        tally.add(line)
+    record = tally.record()
+    return {"judge": {name: record[name] for name in _OF_A_JUDGE}}
 
 
 _SPEEDS = ("calling", "calls_per_minute", "model_s", "images_per_minute")
@@ -261,6 +308,7 @@ def _volatile(job: Job, store: RunStore, sitting: Sitting) -> dict[str, Any]:
         "peak_memory_mb": max(peaks, default=None),
         "device": sitting.device,
         "endpoint": endpoint,
+        **_judging(job, store),
     }
     if job.model.distribution == IMPORTED:
         took |= dict.fromkeys(_SPEEDS)

@@ -12,6 +12,7 @@ from vgen_eval import jsonio
 from vgen_eval.errors import NotRunnable
 from vgen_eval.results.card_parts import check_parts
 from vgen_eval.statistics import Interval
+from vgen_eval.store.regular import read_regular
 from vgen_eval.store.run import is_folder, write_atomic
 
 __all__ = [
@@ -195,7 +196,7 @@ def read_card(folder: Path) -> ResultCard:
     """The card of a run; NotRunnable when there is none or it is of another major version."""
     path = folder / "result_card.json"
     try:
-        record = jsonio.loads(path.read_bytes())
+        record = jsonio.loads(read_regular(path))
         version = str(record.get("schema_version", ""))
         if version.split(".", maxsplit=1)[0] != SCHEMA_VERSION.split(".", maxsplit=1)[0]:
             raise NotRunnable(f"{path}: schema {version or 'unknown'}, {SCHEMA_VERSION} wanted")

@@ -36,6 +36,7 @@ class _Protocol(msgspec.Struct, frozen=True):
     calibration: Json = None
     decoder: Json = None
     encoder: Json = None
+    judge: Json = None
     metrics: Mapping[str, Mapping[str, Any]] | None = None
     failure_value: str | Mapping[str, Any] | None = None
     seed_rule: Text = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -17,6 +17,7 @@ from vgen_eval.statistics import (
     bootstrap_mean,
     bootstrap_merged,
     bootstrap_pooled,
+    bootstrap_weighted,
     kendall_tau,
     permute_mean,
     permute_merged,
@@ -118,6 +119,10 @@ class _Pair:
 
     def interval(self, groups: Ints) -> Interval:
         """Interval of the difference: one matrix product where both are made of sums."""
+        ours, others = (_weigher(*one, self._rows) for one in (self._mine, self._theirs))
+        if ours is not None and others is not None:
+            first, second = ours, others
+            return bootstrap_weighted(lambda drawn: first(drawn) - second(drawn), groups, 1)[0]
         mine, theirs = (_totals(*one, self._rows) for one in (self._mine, self._theirs))
         if mine is None or theirs is None:
             return bootstrap_merged(
@@ -141,7 +146,30 @@ class _Pair:
         mine, theirs = (_totals(*one, self._rows) for one in (self._mine, self._theirs))
         if mine is not None and theirs is not None:
             return permute_pooled(mine[0], theirs[0], groups, mine[1], theirs[1])
+        held = [one.table.held(own) for one, own in (self._mine, self._theirs)]
+        if held[0] is not None and held[1] is not None:
+            return self._column_test(groups, held[0], held[1])
         return self._merged_test(groups)
+
+    def _column_test(self, groups: Ints, mine: Floats, theirs: Floats) -> Permutation:
+        """The test where statistics are columns: samples' own rows change sides."""
+        (other, value), (base, base_value) = self._mine, self._theirs
+        unit = np.ones((1, len(self._rows)), np.uint8)
+        rows = [np.where(one.scored[self._rows], self._rows, NO_ROW) for one in (other, base)]
+
+        def difference(exchanged: NDArray[np.bool_]) -> float | None:
+            changed = self._rows[exchanged].reshape(-1)
+            left, right = mine.copy(), theirs.copy()
+            left[changed], right[changed] = theirs[changed], mine[changed]
+            used = [np.where(exchanged[:, None], rows[1 - at], rows[at]) for at in (0, 1)]
+            ours = other.table.weigher([value], used[0], left)
+            others = base.table.weigher([base_value], used[1], right)
+            assert ours is not None
+            assert others is not None
+            gap = float(ours(unit)[0, 0] - others(unit)[0, 0])
+            return gap if np.isfinite(gap) else None
+
+        return permute_merged(groups, difference)
 
     def _merged_test(self, groups: Ints) -> Permutation | None:
         """The test where statistics do not add up: samples' own change sides."""
@@ -178,6 +206,13 @@ def _totals(
         return None
     take, compute = summed
     return take, lambda totals: compute(totals)[:, 0]
+
+
+def _weigher(summary: Summary, value: Value, rows: Ints) -> Callable[[NDArray[Any]], Floats] | None:
+    """What gives the value of weighted samples; None where statistics are no columns."""
+    if value.aggregation == "mean":
+        return None
+    return summary.table.weigher([value], np.where(summary.scored[rows], rows, NO_ROW))
 
 
 def _entries(summary: Summary, value: Value, rows: Ints) -> list[list[Statistics | None]] | None:

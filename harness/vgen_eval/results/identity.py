@@ -69,7 +69,7 @@ def facts(card: ResultCard) -> dict[str, Any]:
 
 
 _OF_THE_PROTOCOL = (
-    "choices", "input", "decoder", "metrics", "failure_value", "seed_rule",
+    "choices", "input", "decoder", "judge", "metrics", "failure_value", "seed_rule",
     "seed_base",
 )  # fmt: skip
 _OF_THE_MODEL = (

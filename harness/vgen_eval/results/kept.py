@@ -14,6 +14,7 @@ from vgen_eval.exporting import NOT_RUN, Attempt
 from vgen_eval.results.card import ResultCard
 from vgen_eval.results.reading import Run, read_runs, say_fault
 from vgen_eval.secrets import read_secret
+from vgen_eval.store.regular import open_regular
 from vgen_eval.store.run import RunStore
 from vgen_eval.types import Item, Value
 
@@ -41,8 +42,8 @@ class Kept:
         calls, scores = store.predictions_path, store.scores_path(self._digest)
         call_at, score_at = rows.offsets(calls), rows.offsets(scores)
         with contextlib.ExitStack() as files:
-            call_file = files.enter_context(calls.open("rb")) if calls.exists() else None
-            score_file = files.enter_context(scores.open("rb"))
+            call_file = files.enter_context(open_regular(calls)) if calls.exists() else None
+            score_file = files.enter_context(open_regular(scores))
             for at, item in enumerate(self.items):
                 for attempt in range(self._attempts):
                     row = at * self._attempts + attempt

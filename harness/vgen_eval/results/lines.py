@@ -10,6 +10,7 @@ from vgen_eval.engine.plan import Job
 from vgen_eval.engine.rescore import reopen
 from vgen_eval.errors import NotRunnable, VgenEvalError
 from vgen_eval.results.card import ResultCard
+from vgen_eval.store.regular import read_regular
 from vgen_eval.store.run import RunStore
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def check_counts(path: Path, card: ResultCard, *, scores: bool = True) -> None:
     for what, file in {**files, "predictions": store.predictions_path}.items():
         try:
             is_small = file.stat().st_size <= SMALL
-            found = file.read_bytes().count(b"\n") if is_small else made
+            found = read_regular(file).count(b"\n") if is_small else made
         except FileNotFoundError:
             raise NotRunnable(
                 f"{file}: the {what} that its card was made of are gone", cure=_cure(path, what)

@@ -59,14 +59,33 @@ def _headline(card: ResultCard) -> str:
         f"({arrow} is better{_interval(score.ci95)})",
         "",
         f"- answered only: {format_value(score.answered_only, score.unit)}",
-        f"- ceiling: {_bound(card.ceiling, score)}",
-        f"- floor: {_bound(card.floor, score)}",
+        *_judged(card),
+        *([] if _judge(card) else [f"- ceiling: {_bound(card.ceiling, score)}"]),
+        *([] if _judge(card) else [f"- floor: {_bound(card.floor, score)}"]),
         f"- answer form: {card.answer}{_fit(card)}; prompt: {card.prompt or 'none'}",
         f"- {_state(card)}",
     ]
     if score.reason:
         lines.insert(2, f"- no value: {plain(score.reason)}")
     return "\n".join(lines) + "\n"
+
+
+def _judge(card: ResultCard) -> Mapping[str, Any]:
+    """Who judged, and how; empty where nobody did."""
+    return card.protocol_info.get("judge") or {}
+
+
+def _judged(card: ResultCard) -> list[str]:
+    judge = _judge(card)
+    if not judge:
+        return []
+    options = ", ".join(f"{key} {value}" for key, value in (judge.get("options") or {}).items())
+    way = f"{judge.get('name')}{f' ({options})' if options else ''}"
+    prompts = str(judge.get("prompts", ""))[:12]
+    return [
+        f"- judged by {plain(judge.get('model'))}: {plain(way)}, prompts {plain(prompts)}; "
+        "ceiling and floor are not run beside judged answers"
+    ]
 
 
 def _fit(card: ResultCard) -> str:
@@ -226,6 +245,11 @@ def _taken(volatile: Mapping[str, Any]) -> str:
         lines.append(f"answers taken from other runs: {took['reused']:,}")
     if took["usage"]:
         lines.append(f"usage: {', '.join(f'{k} {v:,}' for k, v in took['usage'].items())}")
+    judge = volatile.get("judge")
+    if isinstance(judge, Mapping):
+        cost = judge.get("cost_usd")
+        price = "" if cost is None else f", ${cost:,.6g} on top"
+        lines.append(f"judge: {plural(judge.get('calls') or 0, 'call')}{price}")
     if took["cost_usd"] is not None:
         some = f"; {plural(took['unpriced'], 'answer')} of unknown cost" if took["unpriced"] else ""
         lines.append(f"cost: ${took['cost_usd']:,.6g}{some}")
@@ -235,7 +259,7 @@ def _taken(volatile: Mapping[str, Any]) -> str:
         if said:
             lines.append(f"{what} as the service reports it: {', '.join(said)}")
     told = "".join(f"- {plain(line)}\n" for line in lines)
-    return told + _pairs(volatile, leave=_TOLD)
+    return told + _pairs(volatile, leave=(*_TOLD, "judge"))
 
 
 def _rates(took: Mapping[str, Any]) -> list[str]:

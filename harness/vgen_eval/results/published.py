@@ -13,6 +13,7 @@ from vgen_eval.cards.problems import Problems
 from vgen_eval.cards.walk import walk_record
 from vgen_eval.cards.yaml_nodes import compose
 from vgen_eval.errors import UsageError, nearest
+from vgen_eval.types import AnswerForm
 
 __all__ = ["Cell", "Row", "Table", "find_table", "load_published", "read_table"]
 
@@ -32,6 +33,8 @@ class Cell(Record, frozen=True, kw_only=True):
     """Its model card; None where there is none, or the paper does not name it."""
     values: Mapping[str, float] = {}
     """Value of ours -> figure in its unit: shares in 0..1, metres, degrees, counts."""
+    set: Mapping[str, Any] = {}
+    """What of the protocol is another for this model alone, over what the row sets."""
     comparability: Comparability | None = None
     reason: str | None = None
     """Where they differ from the row's."""
@@ -49,6 +52,10 @@ class Row(Record, frozen=True, kw_only=True):
     """task@protocol of several sets, where the figure is the mean of theirs."""
     prompt: str | None = None
     """The prompt's variant, where a table compares them."""
+    answer: AnswerForm | None = None
+    """The answer's form, where the protocol takes several and the figures are of one."""
+    subset: Annotated[str, msgspec.Meta(pattern=r"^(all|[^=]+=.+)$")] = "all"
+    """The samples of one tag, as a result card names them: type=how."""
     set: Mapping[str, Any] = {}
     """What of the protocol is another here, as `--set` takes it: protocol.answers.0.options.x."""
     selection: Annotated[str, msgspec.Meta(pattern=r"^(mean|best_of_[1-9][0-9]*)$")] = "mean"
@@ -76,6 +83,12 @@ class Row(Record, frozen=True, kw_only=True):
     def least_attempts(self) -> int:
         """Of each sample, for its selection to have a number."""
         return 1 if self.selection == "mean" else int(self.selection.removeprefix("best_of_"))
+
+    def of(self, cell: Cell) -> Row:
+        """The row as one of its cells has it: with what the cell sets."""
+        if not cell.set:
+            return self
+        return msgspec.structs.replace(self, set={**self.set, **cell.set})
 
     def names(self, cell: Cell) -> tuple[str, ...]:
         """The values of a cell, those without a figure too."""

@@ -139,7 +139,10 @@ class Summary:
         answered, _, _ = self.average(
             value, rows, self.table.state == ANSWERED, with_interval=False
         )
-        return self._score(value, subset, "mean", number, n, answered, interval, None)
+        reason = None
+        if number is None and n and value.aggregation == "pooled":
+            reason = self.table.explain(value, np.where(self.scored[rows], rows, NO_ROW))
+        return self._score(value, subset, "mean", number, n, answered, interval, reason)
 
     def average(
         self, value: Value, rows: Ints, usable: NDArray[np.bool_], *, with_interval: bool = True

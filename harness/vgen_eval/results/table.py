@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vgen_eval.engine.tasks import NamedMetric
-from vgen_eval.scoring import SumMetric
-from vgen_eval.statistics import Interval, bootstrap_mean, bootstrap_merged, bootstrap_several
+from vgen_eval.scoring import ColumnMetric, SumMetric
+from vgen_eval.statistics import (
+    Interval,
+    bootstrap_mean,
+    bootstrap_merged,
+    bootstrap_several,
+    bootstrap_weighted,
+)
 from vgen_eval.store.rows import Rows
 from vgen_eval.types import STATUS_GROUP, Statistics, Value
 
@@ -58,7 +64,12 @@ class AttemptTable:
         self._kept: dict[str, list[Statistics | None]] = {
             metric.key: [None] * count
             for metric in metrics
-            if not isinstance(metric.metric, SumMetric)
+            if not isinstance(metric.metric, (SumMetric, ColumnMetric))
+        }
+        self._held: dict[str, Floats] = {
+            metric.key: np.full((count, len(metric.metric.columns)), np.nan)
+            for metric in metrics
+            if isinstance(metric.metric, ColumnMetric)
         }
         self._intervals: dict[tuple[str, bytes, bytes], dict[str, Interval]] = {}
         self.statuses: dict[str, int] = {}
@@ -72,8 +83,9 @@ class AttemptTable:
             self.statuses[status] = self.statuses.get(status, 0) + 1
             self.state[row] = _STATE[STATUS_GROUP[status]]
             self.missing[row] = status == "missing"
-            # a substitute's flags say nothing of an answer
-            for flag in () if line.get("substitute") else line.get("flags", ()):
+            # a substitute's flags say nothing of an answer; the kind of its fault does
+            own = () if line.get("substitute") else line.get("flags", ())
+            for flag in (*own, *([line["fault"]] if line.get("fault") else ())):
                 self.flags[flag] = self.flags.get(flag, 0) + 1
             for key, value in line.get("values", {}).items():
                 if key in self.values and value is not None:
@@ -84,6 +96,11 @@ class AttemptTable:
     def _keep(self, key: str, row: int, statistics: Statistics) -> None:
         if key in self._kept:
             self._kept[key][row] = statistics
+            return
+        if key in self._held:
+            named = self._metrics[key].metric
+            assert isinstance(named, ColumnMetric)
+            self._held[key][row] = [statistics[name][0] for name in named.columns]
             return
         flat: list[float] = []
         columns: list[tuple[str, int | None]] = []
@@ -114,9 +131,79 @@ class AttemptTable:
         key = self._metric_of[value.name]
         if key in self._kept:
             return self.merged(value, self.entries(value, rows))
+        weigh = self.weigher([value], rows[:, None])
+        if weigh is not None:
+            return _finite(float(weigh(np.ones((1, rows.size), np.uint8))[0, 0]))
         if key not in self._sums:
             return None
         return self._computed(key, value, self._unflatten(key, self._sums[key][rows].sum(axis=0)))
+
+    def weigher(
+        self, values: Sequence[Value], by_attempt: Ints, sides: Floats | None = None
+    ) -> Callable[[NDArray[np.integer]], Floats] | None:
+        """What gives `pooled_mean` of one metric's `values` over weighted samples.
+
+        Weights (m, s), how often each sample counts -> the values (m, v), NaN where undefined.
+        None where the metric's statistics are no columns. `sides`: rows to read in place of the
+        table's own, see `held`.
+        """
+        named = self._metrics[self._metric_of[values[0].name]]
+        if not isinstance(named.metric, ColumnMetric):
+            return None
+        metric: ColumnMetric = named.metric
+        table = self._held[named.key] if sides is None else sides
+        names = [value.of.removeprefix(named.prefix) for value in values]
+        parts = []
+        for column in by_attempt.T:
+            used = np.flatnonzero(column != NO_ROW)
+            if used.size:
+                parts.append((used, np.ascontiguousarray(table[column[used]].T)))
+
+        def compute(weights: NDArray[np.integer]) -> Floats:
+            if not parts:
+                return np.full((len(weights), len(names)), np.nan)
+            each = np.array(
+                [metric.compute_columns(rows, weights[:, used], names) for used, rows in parts]
+            )
+            defined = np.isfinite(each)
+            counts = defined.sum(axis=0)
+            means: Floats = np.full(counts.shape, np.nan)
+            np.divide(np.where(defined, each, 0.0).sum(axis=0), counts, out=means, where=counts > 0)
+            return means
+
+        return compute
+
+    def held(self, value: Value) -> Floats | None:
+        """The columns (rows, k) of its metric; None where its statistics are no columns."""
+        return self._held.get(self._metric_of[value.name])
+
+    def explain(self, value: Value, by_attempt: Ints) -> str | None:
+        """Why the value of these rows is undefined, in the metric's own words, if it has any."""
+        key = self._metric_of[value.name]
+        named = self._metrics[key]
+        tell = getattr(named.metric, "explain", None)
+        if tell is None:
+            return None
+        for column in by_attempt.T:
+            statistics = self._statistics(key, column[column != NO_ROW])
+            told = tell(statistics) if statistics is not None else {}
+            reason = told.get(value.of.removeprefix(named.prefix))
+            if reason is not None:
+                return str(reason)
+        return None
+
+    def _statistics(self, key: str, rows: Ints) -> Statistics | None:
+        """The merged statistics of rows; None where there are none."""
+        if rows.size == 0:
+            return None
+        if key in self._held:
+            metric = self._metrics[key].metric
+            assert isinstance(metric, ColumnMetric)
+            columns = self._held[key][rows].T.tolist()
+            return dict(zip(metric.columns, columns, strict=True))
+        if key in self._sums:
+            return self._unflatten(key, self._sums[key][rows].sum(axis=0))
+        return self._merge(key, (self._kept[key][row] for row in rows.tolist()))
 
     def is_merged(self, value: Value) -> bool:
         """Are its statistics merged by the metric itself, since they do not add up?"""
@@ -130,6 +217,11 @@ class AttemptTable:
     def merged(self, value: Value, entries: Iterable[Statistics | None]) -> float | None:
         """The value of statistics merged two by two; None where there are none."""
         key = self._metric_of[value.name]
+        found = self._merge(key, entries)
+        return None if found is None else self._computed(key, value, found)
+
+    def _merge(self, key: str, entries: Iterable[Statistics | None]) -> Statistics | None:
+        """Statistics merged two by two; None where there are none."""
         merge = self._metrics[key].metric.merge
         found = [entry for entry in entries if entry is not None]
         if not found:
@@ -138,7 +230,7 @@ class AttemptTable:
         while len(found) > 1:
             pairs = zip(found[::2], found[1::2], strict=False)
             found = [merge(a, b) for a, b in pairs] + found[len(found) - len(found) % 2 :]
-        return self._computed(key, value, found[0])
+        return found[0]
 
     def pooled_mean(self, value: Value, by_attempt: Ints) -> float | None:
         """Mean over attempts of `pooled`; `by_attempt` (samples, attempts), NO_ROW where unused."""
@@ -157,13 +249,18 @@ class AttemptTable:
                 lambda chosen: self.pooled_mean(value, by_attempt[list(chosen)]),
             )
         values = [v for v in self._metrics[key].values if v.aggregation == "pooled"]
-        summed = self.totals(values, by_attempt)
-        if summed is None:
+        weigh = self.weigher(values, by_attempt)
+        summed = self.totals(values, by_attempt) if weigh is None else None
+        if weigh is None and summed is None:
             return Interval(clusters=0, reason="nothing was scored")
         # all that a metric reports comes from the same resamples: they are drawn and summed once
         place = (key, by_attempt.tobytes(), numbered.tobytes())
         if place not in self._intervals:
-            found = bootstrap_several(summed[0], numbered, summed[1], len(values))
+            if weigh is not None:
+                found = bootstrap_weighted(weigh, numbered, len(values))
+            else:
+                assert summed is not None
+                found = bootstrap_several(summed[0], numbered, summed[1], len(values))
             if len(self._intervals) >= MOST_KEPT:
                 del self._intervals[next(iter(self._intervals))]
             self._intervals[place] = dict(zip((v.name for v in values), found, strict=True))

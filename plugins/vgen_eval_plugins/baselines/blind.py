@@ -10,15 +10,28 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from vgen_eval.adapters import BaseAdapter
+from vgen_eval.errors import MissingExtra
 from vgen_eval.types import FORMS, AnswerForm, Output, Request
 
 from vgen_eval_plugins.counting.targets import CountTarget
+from vgen_eval_plugins.quality.description.targets import GoldenText
+from vgen_eval_plugins.quality.perception.targets import (
+    LETTERS,
+    AcceptedTexts,
+    OptionTarget,
+    letter_options,
+)
 from vgen_eval_plugins.semantic.labels import LabelMap
 
 __all__ = ["Blind", "BlindOptions", "plain_answer"]
 
 NO_PICTURE = (512, 512)
 """Size answered with when a request carries no picture."""
+
+A_PICTURE = "The picture is of average quality."
+"""The description that fits most."""
+A_WORD = "yes"
+"""The answer to a question without options that fits most."""
 
 
 class BlindOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -62,7 +75,7 @@ def centre_box(height: int, width: int, part: float) -> NDArray[np.bool_]:
 class Blind(BaseAdapter):
     """Answers every sample of a family alike: what a score above this floor has seen."""
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     Options: ClassVar[type[msgspec.Struct]] = BlindOptions
     forms: ClassVar[tuple[AnswerForm, ...]] = FORMS
 
@@ -73,7 +86,10 @@ class Blind(BaseAdapter):
 
     def answer(self, request: Request) -> Any:
         """The family's prior, written as the protocol writes truths; the form's own otherwise."""
-        prior = self._prior(request.family, *size_of(request))
+        if request.family == "quality":
+            prior = looks_prior(request)
+        else:
+            prior = self._prior(request.family, *size_of(request))
         if prior is None or request.encode is None:
             return plain_answer(request, box=self.options.box)
         return request.encode(prior)
@@ -92,6 +108,25 @@ class Blind(BaseAdapter):
         if family == "semantic":
             return LabelMap(np.zeros((height, width), np.int32))  # the first class, whatever it is
         return None
+
+
+class _Average(GoldenText, frozen=True):
+    """A picture as most are: in words where those are asked for, in the middle of a scale."""
+
+    quality: float = 0.5
+
+
+_AVERAGE = _Average(A_PICTURE)
+
+
+def looks_prior(request: Request) -> Any:
+    """The first option of a question, yes without options, a sentence for a description and the
+    middle for a rating in digits; None: of words for quality none is likelier than another."""
+    if "options" in request.fields and request.choices:
+        return OptionTarget(letter_options(request.choices), LETTERS[0])
+    if "question" in request.fields and not request.choices:
+        return AcceptedTexts((A_WORD,))
+    return _AVERAGE if request.form == "text" and not request.choices else None
 
 
 def size_of(request: Request) -> tuple[int, int]:
@@ -123,4 +158,15 @@ def plain_answer(request: Request, *, box: float = 0.5) -> Any:
         return facing_normals(height, width)
     if request.form == "points":
         return np.zeros((0, 2))
-    return None  # a video has no cheap prior
+    return still_video(height, width)
+
+
+def still_video(height: int, width: int) -> bytes | None:
+    """Half a second of plain grey of about that size; None where no video can be written."""
+    from vgen_eval.video import write_mp4
+
+    frame = np.full((max(2, height - height % 2), max(2, width - width % 2), 3), 128, np.uint8)
+    try:
+        return write_mp4([frame] * 4, fps=8)
+    except MissingExtra:
+        return None

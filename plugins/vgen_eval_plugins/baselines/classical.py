@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from vgen_eval.adapters import BaseAdapter
 from vgen_eval.types import AnswerForm, NoOptions, Output, Request
 
+from vgen_eval_plugins.baselines.looks import judge_looks
 from vgen_eval_plugins.baselines.regions import (
     CLUSTERS,
     cluster_colours,
@@ -37,20 +38,30 @@ class Classical(BaseAdapter):
     Masks: GrabCut from a central prior. Counts: watershed of the distance transform. Depth: lower
     in the picture and richer in detail is nearer. Normals: slopes of smoothed brightness over a
     floor, red to the right and green up. Classes: k-means of the colours, the largest cluster the
-    first class.
+    first class. Quality: NIQE for how good a picture looks, measured facts for questions and
+    descriptions.
     """
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     Options: ClassVar[type[msgspec.Struct]] = NoOptions
     forms: ClassVar[tuple[AnswerForm, ...]] = (
-        "image", "text", "mask", "points", "depth_map", "normal_map", "label_map",
+        "image", "text", "choice", "mask", "points", "depth_map", "normal_map", "label_map",
     )  # fmt: skip
 
     def generate(self, requests: Sequence[Request]) -> Iterator[Output]:
         """An answer to each; None, no answer, where it has no method."""
         for request in requests:
-            answer = _answer(request) if request.images else None
-            yield Output(id=request.id, answer=answer)
+            answer, reason = None, None
+            if request.images and request.family == "quality" and request.form in _SAID:
+                answer, reason = judge_looks(request)
+            elif request.images:
+                answer = _answer(request)
+                if answer is None:
+                    reason = f"no method gives a {request.form} of {request.family}"
+            yield Output(id=request.id, answer=answer, reason=reason)
+
+
+_SAID: tuple[AnswerForm, ...] = ("text", "choice")
 
 
 def _answer(request: Request) -> Any:

@@ -8,7 +8,7 @@ import math
 import textwrap
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from vgen_eval.errors import MissingExtra
 
@@ -23,6 +23,7 @@ __all__ = [
     "line",
     "marker",
     "save",
+    "sheet",
     "tell_too_large",
     "whiskers",
     "whole_ticks",
@@ -73,7 +74,16 @@ _STYLE = {
 
 @contextlib.contextmanager
 def drawing(height: float) -> Iterator[tuple[Any, Any]]:
-    """An empty figure of that height in inches, and its axes; MissingExtra without matplotlib.
+    """An empty figure of that height in inches, and its axes; MissingExtra without matplotlib."""
+    with sheet(WIDTH, height, layout="constrained") as figure:
+        yield figure, figure.add_subplot()
+
+
+@contextlib.contextmanager
+def sheet(
+    width: float, height: float, *, layout: Literal["constrained"] | None = None
+) -> Iterator[Any]:
+    """An empty figure of that size in inches; MissingExtra without matplotlib.
 
     A style file of whoever runs this changes nothing, and no display is asked for.
     """
@@ -88,16 +98,21 @@ def drawing(height: float) -> Iterator[tuple[Any, Any]]:
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)
-        figure = Figure(figsize=(WIDTH, height), layout="constrained")
+        figure = Figure(figsize=(width, height), layout=layout)
         FigureCanvasAgg(figure)
-        yield figure, figure.add_subplot()
+        yield figure
 
 
-def save(figure: Any, form: str) -> bytes:
-    """The figure as PNG or SVG; equal bytes for equal figures: no date, no version."""
+def save(figure: Any, form: str, *, title: str = "", description: str = "") -> bytes:
+    """The figure as PNG or SVG; equal bytes for equal figures: no date, no version.
+
+    `title` and `description` are written into the file's metadata.
+    """
     buffer = io.BytesIO()
     unsaid = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
-    figure.savefig(buffer, format=form, metadata=unsaid[form])
+    said = {"Title": title, "Description": description}
+    metadata = {**unsaid[form], **{name: text for name, text in said.items() if text}}
+    figure.savefig(buffer, format=form, metadata=metadata)
     return buffer.getvalue()
 
 

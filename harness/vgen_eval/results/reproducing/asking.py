@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from vgen_eval import jsonio
 from vgen_eval.engine.naming import TaskRef
 from vgen_eval.results.published import Cell, Row, Table
 from vgen_eval.results.reproducing.model_names import Brought, NamedModel, find_model, no_models
@@ -26,11 +27,8 @@ class Part(msgspec.Struct, frozen=True):
     """The task as `--tasks` takes it."""
     ref: TaskRef
     model: NamedModel
-
-    @property
-    def key(self) -> tuple[int, str, str]:
-        """What tells it from the other parts of a table."""
-        return id(self.row), self.word, self.model.word
+    key: tuple[bytes, str, str]
+    """What tells it from the other parts of a table."""
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -58,9 +56,10 @@ class Asked(msgspec.Struct, frozen=True):
 def ask(table: Table, catalog: Catalog, brought: Brought = no_models) -> list[Asked]:
     """Every cell of a table, in its order; `brought`: models that runs are here of."""
     asked = []
-    for row in table.rows:
-        refs = find_refs(row, catalog)
-        for cell in row.cells:
+    for whole in table.rows:
+        refs = find_refs(whole, catalog)
+        for cell in whole.cells:
+            row = whole.of(cell)
             if cell.model is None:
                 asked.append(Asked(row, cell, (), "the table names no model card"))
             elif not refs:
@@ -68,6 +67,10 @@ def ask(table: Table, catalog: Catalog, brought: Brought = no_models) -> list[As
             else:
                 model = find_model(cell.model, catalog, brought)
                 words = row.mean_of or (f"{row.task}@{row.protocol}",)
-                parts = (Part(row, *pair, model) for pair in zip(words, refs, strict=True))
+                asks = jsonio.canonical(msgspec.to_builtins(msgspec.structs.replace(row, cells=())))
+                parts = (
+                    Part(row, word, ref, model, (asks, word, model.word))
+                    for word, ref in zip(words, refs, strict=True)
+                )
                 asked.append(Asked(row, cell, tuple(parts)))
     return asked

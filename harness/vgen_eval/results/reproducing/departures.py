@@ -165,7 +165,7 @@ def make_reference(
     overrides = {} if bare else {k.removeprefix(prefix): v for k, v in row.set.items()}
     task = open_recorded(ref, catalog, overrides=overrides, items=(), fingerprint="")
     protocol = task.protocol
-    answer = pair(protocol, model.card)
+    answer = pair(protocol, model.card, form=row.answer)
     variant, prompt = pick_variant(answer, row.prompt)
     sampling = protocol.sampling
     attempts = max(protocol.attempts, row.least_attempts)

@@ -12,6 +12,7 @@ import msgspec
 from vgen_eval.engine.models import IMPORTED, LOCAL
 from vgen_eval.pairing import Unpaired
 from vgen_eval.results.card import ResultCard
+from vgen_eval.results.published import Row
 from vgen_eval.results.reading import Run, read_runs
 from vgen_eval.results.reproducing.asking import Part
 from vgen_eval.results.reproducing.departures import (
@@ -32,7 +33,7 @@ Source = Literal[
     "run", "predictions made elsewhere", "read again", "predictions made elsewhere, read again",
     "bench",
 ]  # fmt: skip
-PartKey = tuple[int, str, str]
+PartKey = tuple[bytes, str, str]
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
@@ -151,7 +152,7 @@ class Library:
         names = {name for cell in part.row.cells for name in part.row.names(cell)}
         found = []
         for run in self.candidates(part):
-            if not any(measure(run.card, name, part.row.selection) for name in names):
+            if not any(measure(run.card, name, part.row) for name in names):
                 continue
             try:
                 found.append(self.describe(run.path, run.card, reference, bare=bare))
@@ -190,12 +191,13 @@ def _rank(found: Found) -> tuple[bool, bool, int, bool, bool, int, float]:
     return not found.is_named, not is_ours, departs, lacks, not elsewhere, -count, age
 
 
-def measure(card: ResultCard, value: str, selection: str) -> Measured | None:
-    """The card's number of a value with its interval; None where it holds none."""
+def measure(card: ResultCard, value: str, row: Row) -> Measured | None:
+    """The card's number of a row's value with its interval; None where it holds none."""
+    selection = row.selection
     if selection == "best_of_1" and card.selection.get("attempts") == 1:
         selection = "mean"  # of one attempt they are the same
     try:
-        score = card.score(value, selection=selection)
+        score = card.score(value, selection=selection, subset=row.subset)
     except KeyError:
         return None
     if score.value is None:

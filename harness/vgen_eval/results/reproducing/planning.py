@@ -14,7 +14,7 @@ from vgen_eval.engine.plan import Job, Plan, make_plan
 from vgen_eval.engine.settings import Settings
 from vgen_eval.errors import VgenEvalError
 from vgen_eval.results.reproducing.asking import Asked, Part
-from vgen_eval.results.reproducing.finding import Found, Library
+from vgen_eval.results.reproducing.finding import Found, Library, PartKey
 from vgen_eval.results.reproducing.model_names import how_to_bring
 from vgen_eval.results.reproducing.reading_again import as_one_setting, read_again
 from vgen_eval.results.reproducing.supposing import Supposed, suppose
@@ -54,7 +54,7 @@ class Outlook(msgspec.Struct, kw_only=True):
     """The whole table before anything is run."""
 
     asked: Sequence[Asked]
-    needs: Mapping[tuple[int, str, str], Need]
+    needs: Mapping[PartKey, Need]
     settings: Settings
     groups: list[tuple[Settings, list[Job]]]
     """Runs to be made, those of equal `set` together."""
@@ -79,7 +79,7 @@ def look(
     another program made. Otherwise the run is made; where that cannot be, or `may_run` says no,
     the one that departs least stands in for it.
     """
-    needs: dict[tuple[int, str, str], Need] = {}
+    needs: dict[PartKey, Need] = {}
     for each in asked:
         for part in each.parts:
             if each.row.measure == "score":
@@ -97,7 +97,7 @@ def look(
         _plan(planned, outlook, library, catalog)
     for need in wanting:
         if need.job is None and need.found is None:
-            need.why_not = need.why_not or "no run of it is here"
+            need.why_not = need.why_not or f"no run of {need.part.model.card.model} is here"
     return outlook
 
 
@@ -133,24 +133,25 @@ def _is_settled(need: Need) -> bool:
 
 def _plan(wanting: Sequence[Need], outlook: Outlook, library: Library, catalog: Catalog) -> None:
     """Gives each need its job, or the reason for none; one model object a model, for all."""
-    groups: dict[tuple[str, bytes, str | None, int | None], list[Need]] = {}
+    groups: dict[tuple[str, bytes, str | None, str | None, int | None], list[Need]] = {}
     for need in wanting:
         row = need.part.row
         need.setting = _setting(need.part)
         # answers that are read in several ways are made once, under none of them
         asked = dict(row.set) if need.setting is None else {}
         word, attempts = need.part.model.word, _attempts_beyond(need, library)
-        key = (word, jsonio.canonical(asked), row.prompt, attempts)
+        key = (word, jsonio.canonical(asked), row.prompt, row.answer, attempts)
         groups.setdefault(key, []).append(need)
     models: dict[str, Model] = {}
     jobs: dict[tuple[bytes, int | None], tuple[Settings, dict[str, Job]]] = {}
-    for (word, changed, prompt, attempts), members in groups.items():
+    for (word, changed, prompt, answer, attempts), members in groups.items():
         settings = msgspec.structs.replace(
             outlook.settings,
             tasks=tuple(dict.fromkeys(need.part.word for need in members)),
             models=(word,),
             set=jsonio.loads(changed),
             prompt=(prompt,) if prompt else (),
+            answer=answer,
             attempts=attempts,
         )
         try:

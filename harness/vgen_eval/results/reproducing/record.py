@@ -86,7 +86,7 @@ def _numbers(asked: Asked, outlook: Outlook, *, output: Path) -> _Numbers:
     founds = [need.found for need in needs if need.found is not None]
     ours = {}
     for name in asked.row.names(asked.cell):
-        parts = [measure(found.card, name, asked.row.selection) for found in founds]
+        parts = [measure(found.card, name, asked.row) for found in founds]
         if all(part is not None for part in parts):
             ours[name] = mean_of_sets([part for part in parts if part is not None])
     return _Numbers(
@@ -154,6 +154,8 @@ def _describe(asked: Asked, numbers: _Numbers) -> Iterator[dict[str, Any]]:
             "model": cell.model,
             "tasks": [part.ref.label for part in asked.parts],
             "prompt": row.prompt,
+            "answer": row.answer,
+            "subset": row.subset,
             "set": dict(row.set),
             "selection": row.selection,
             "value": name,

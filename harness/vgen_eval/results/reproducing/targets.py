@@ -113,6 +113,12 @@ def check_row(
     for ref in refs:
         for below, message in _faults(row, ref, names, catalog):
             fault(below, f"{ref.label}: {message}")
+        for at, cell in enumerate(row.cells):
+            try:
+                row_protocol(row.of(cell), ref, catalog)
+            except VgenEvalError as exc:
+                if cell.set:  # else it was told of the row
+                    fault(f"cells[{at}].set", f"{ref.label}: {exc.what}")
 
 
 def _faults(row: Row, ref: TaskRef, names: set[str], catalog: Catalog) -> Iterator[tuple[str, str]]:
@@ -125,6 +131,9 @@ def _faults(row: Row, ref: TaskRef, names: set[str], catalog: Catalog) -> Iterat
         return
     for name in sorted(names - known):
         yield _place_of(row, name), f"reports no '{name}'.{nearest(name, known)}"
+    forms = [answer.form for answer in protocol.answers]
+    if row.answer is not None and row.answer not in forms:
+        yield "answer", f"takes no {row.answer} (only {', '.join(forms)})"
     variants = {variant for answer in protocol.answers for variant in answer.prompt}
     if row.prompt is not None and row.prompt not in variants:
         have = ", ".join(sorted(variants)) or "none"

@@ -16,6 +16,9 @@ __all__ = ["SLACK", "Measured", "Published", "Verdict", "compare_numbers", "judg
 SLACK = 0.02
 """Part of the published value that ours may be off by where it has no interval."""
 
+_READING = {"decoder", "judge", "metrics", "failure_value"}
+"""Parts of a protocol that make a number of an answer."""
+
 Word = Literal[
     "within", "outside", "approximate", "not comparable", "no published value", "not run"
 ]
@@ -56,14 +59,20 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """By the interval, or by the slack where there is none."""
 
 
-def compare_numbers(ours: Measured, published: Published) -> tuple[bool, str]:
+def compare_numbers(
+    ours: Measured, published: Published, departures: Sequence[Departure] = ()
+) -> tuple[bool, str]:
     """Does the published figure, give or take its last digit, lie where ours does; and by what.
 
-    In the 95 % interval of ours; without one, within `SLACK` of the published value.
+    In the 95 % interval of ours; without one, within `SLACK` of the published value. So too where
+    the same samples are known to be read in another way: an interval says what other samples may
+    do, and excuses no temperature.
     """
     assert published.value is not None
     reach = published.tolerance
-    if ours.low is not None and ours.high is not None:
+    parts = {each.part for each in departures}
+    by_sampling = SAMPLES in parts or not parts & _READING
+    if by_sampling and ours.low is not None and ours.high is not None:
         low, high = ours.low - reach, ours.high + reach
         return _holds(low, published.value, high), "interval"
     reach += SLACK * abs(published.value)
@@ -86,7 +95,7 @@ def judge(
     """The verdict on a cell that has a number of ours; `unfinished`: what of its run is wanting."""
     if published.value is None:
         return Verdict(word="no published value", reason=name_departures(departures))
-    is_within, by = compare_numbers(ours, published)
+    is_within, by = compare_numbers(ours, published, departures)
     number: Literal["within", "outside"] = "within" if is_within else "outside"
     named = name_departures(departures)
     if published.comparability == "not_comparable":

@@ -45,7 +45,7 @@ def vgen_metrics() -> Mapping[str, str]:  # type: ignore[empty-body]
 
 @hookspec
 def vgen_judges() -> Mapping[str, str]:  # type: ignore[empty-body]
-    """Judges: models in a role that score answers."""
+    """Ways of judging: what a model is asked about an answer (`vgen_eval.judging.Judge`)."""
 
 
 @hookspec
@@ -58,6 +58,11 @@ def vgen_exporters() -> Mapping[str, str]:  # type: ignore[empty-body]
     """Writers of runs in other formats (`vgen_eval.exporting.Exporter`)."""
 
 
+@hookspec
+def vgen_views() -> Mapping[str, str]:  # type: ignore[empty-body]
+    """What is shown of a sample, by what its metrics measure (`vgen_eval.viewing.View`)."""
+
+
 HOOKS: Mapping[str, str] = {
     "adapter": "vgen_adapters",
     "dataset": "vgen_datasets",
@@ -67,5 +72,6 @@ HOOKS: Mapping[str, str] = {
     "judge": "vgen_judges",
     "importer": "vgen_importers",
     "exporter": "vgen_exporters",
+    "view": "vgen_views",
 }
 """Kind of component -> the hook that names such components."""

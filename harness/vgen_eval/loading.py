@@ -28,6 +28,8 @@ CURE = "vgen-eval list plugins"
 """What shows every plugin with its faults."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_MEASURE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_. -]*")
+"""A view's name is what metrics say that they measure: several words may stand there."""
 _TARGET = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 _METHODS: Mapping[str, tuple[str, ...]] = {
     "adapter": ("generate",),
@@ -35,9 +37,12 @@ _METHODS: Mapping[str, tuple[str, ...]] = {
     "decoder": ("decode",),
     "encoder": ("encode",),
     "metric": ("update", "merge", "compute"),
+    "judge": ("judge", "prompts"),
+    "importer": ("read",),
     "exporter": ("export",),
+    "view": ("panes",),
 }
-_WITH_OPTIONS = ("dataset", "decoder", "encoder", "metric", "exporter")
+_WITH_OPTIONS = ("dataset", "decoder", "encoder", "metric", "judge", "importer", "exporter")
 
 
 class Loader:
@@ -79,7 +84,7 @@ class Loader:
             thing = _guarded(lambda: importlib.import_module(module), what)
             for part in path.split("."):
                 thing = _attribute(thing, part, what)
-            fault = contract_fault(kind, thing)
+            fault = contract_fault(kind, thing) or _misnamed(kind, name, thing)
             if fault:
                 raise BrokenPlugin(f"{what}: {fault}", cure=CURE)
             self._objects[key] = thing
@@ -129,12 +134,15 @@ class Loader:
             return {}
         if not isinstance(answers, list) or not isinstance(answers[0], Mapping):
             raise BrokenPlugin(f"{what} returns {answers!r:.80}; a mapping wanted", cure=CURE)
-        return _checked_names(answers[0], what)
+        pattern = _MEASURE if hook == "vgen_views" else _NAME
+        return _checked_names(answers[0], what, pattern)
 
 
-def _checked_names(names: Mapping[Any, Any], what: str) -> Mapping[str, str]:
+def _checked_names(
+    names: Mapping[Any, Any], what: str, pattern: re.Pattern[str]
+) -> Mapping[str, str]:
     for name, target in names.items():
-        if not isinstance(name, str) or not _NAME.fullmatch(name):
+        if not isinstance(name, str) or not pattern.fullmatch(name):
             raise BrokenPlugin(
                 f"{what} names {name!r:.80}; letters, digits, '_', '.', '-' wanted", cure=CURE
             )
@@ -169,10 +177,11 @@ def contract_fault(kind: str, thing: Any) -> str | None:
     """What an object lacks to be a component of its kind; None when nothing is missing."""
     if not callable(thing):
         return f"a class wanted, {type(thing).__name__} seen"
-    if kind in _WITH_OPTIONS:
+    if kind in (*_WITH_OPTIONS, "view"):
         version = getattr(thing, "version", None)
         if not isinstance(version, int) or isinstance(version, bool):
             return "lacks the attribute 'version', a whole number: version: ClassVar[int] = 1"
+    if kind in _WITH_OPTIONS:
         options = getattr(thing, "Options", None)
         if not isinstance(options, type) or not issubclass(options, msgspec.Struct):
             return (
@@ -183,6 +192,16 @@ def contract_fault(kind: str, thing: Any) -> str | None:
         if not callable(getattr(thing, method, None)):
             return f"lacks the method '{method}'"
     return None
+
+
+def _misnamed(kind: str, name: str, thing: Any) -> str | None:
+    """Is a view named by another thing than what it shows?"""
+    measures = getattr(thing, "measures", None)
+    if kind != "view" or measures == name:
+        return None
+    return (
+        f"a view is named by what it measures: measures is {measures!r:.80}, the name is '{name}'"
+    )
 
 
 def _attribute(thing: Any, part: str, what: str) -> Any:

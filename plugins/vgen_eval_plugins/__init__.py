@@ -12,17 +12,21 @@ from vgen_eval_plugins import (
     datasets,
     depth,
     exporters,
+    importers,
     manifest,
     models,
     normals,
     samples,
     segmentation,
     semantic,
+    video,
 )
+from vgen_eval_plugins.quality import assessment, classic, description, perception
+from vgen_eval_plugins.video import puzzles, vgi
 
 _ROOMS = (
     counting, segmentation, baselines, samples, semantic, depth, normals, manifest, datasets,
-    models, exporters,
+    models, exporters, importers, assessment, perception, description, classic, video, puzzles, vgi,
 )  # fmt: skip
 
 
@@ -61,6 +65,24 @@ def vgen_metrics() -> Mapping[str, str]:
 
 
 @hookimpl
+def vgen_judges() -> Mapping[str, str]:
+    """Ways of judging."""
+    return _gather("JUDGES")
+
+
+@hookimpl
+def vgen_importers() -> Mapping[str, str]:
+    """Readers of predictions that other programs wrote."""
+    return _gather("IMPORTERS")
+
+
+@hookimpl
 def vgen_exporters() -> Mapping[str, str]:
     """Formats that others read."""
     return _gather("EXPORTERS")
+
+
+@hookimpl
+def vgen_views() -> Mapping[str, str]:
+    """What the families show of a sample."""
+    return _gather("VIEWS")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROWS = (
     "startup", "overhead", "memory", "append", "overlap", "decoding", "maps", "scoring",
-    "intervals", "others",
+    "intervals", "viewer", "others",
 )  # fmt: skip
 
 

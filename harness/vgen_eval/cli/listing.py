@@ -16,9 +16,12 @@ COMPONENTS = {
     "decoders": "decoder",
     "encoders": "encoder",
     "metrics": "metric",
+    "judges": "judge",
     "datasets": "dataset",
     "adapters": "adapter",
+    "importers": "importer",
     "exporters": "exporter",
+    "views": "view",
 }
 KINDS = (*CARDS, "plugins", *COMPONENTS)
 
@@ -42,7 +45,8 @@ def command(
     \b
     KIND is one of
       tasks (when left out), models, suites, plugins,
-      decoders, encoders, metrics, datasets, adapters, exporters
+      decoders, encoders, metrics, judges, datasets, adapters, importers, exporters,
+      views
     """  # fmt: skip
     from vgen_eval.cli import terminal
     from vgen_eval.errors import UsageError, nearest

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO
 
 from vgen_eval import jsonio
 from vgen_eval.errors import NotRunnable, StorageError
+from vgen_eval.store.regular import open_regular
 
 __all__ = ["Journal", "read_lines", "storage_error"]
 
@@ -103,7 +104,7 @@ class Journal:
 def _open(path: Path) -> BinaryIO:
     """The file to read, empty where there is none; NotRunnable when it cannot be read."""
     try:
-        return path.open("rb")
+        return open_regular(path)
     except FileNotFoundError:
         return io.BytesIO()
     except OSError as exc:

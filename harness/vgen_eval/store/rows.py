@@ -9,6 +9,7 @@ from typing import Any
 
 from vgen_eval import jsonio
 from vgen_eval.store.journal import read_lines
+from vgen_eval.store.regular import open_regular
 
 __all__ = ["Rows"]
 
@@ -47,7 +48,7 @@ class Rows:
         offsets = self.offsets(path)
         if not path.exists():
             return
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             for sample in sorted(self._positions):
                 first = self._positions[sample] * self.attempts
                 for offset in offsets[first : first + self.attempts]:

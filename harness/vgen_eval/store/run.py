@@ -3,6 +3,7 @@
 run.json            what was asked
 samples.jsonl       one line a sample of it: id, group, tags
 predictions.jsonl   one line a finished attempt, append-only
+judgements.jsonl    one line a reply of a judge, append-only, where one is asked
 outputs/            raw answers, files named by sha256
 scores/<digest>.jsonl    what the answers came to under one protocol; derived
 scores/<digest>.calibration.json   what their decoder learned of the first samples, if it did
@@ -28,6 +29,7 @@ from vgen_eval.answers import Packed
 from vgen_eval.errors import NotRunnable, RunLocked, StorageError
 from vgen_eval.store.journal import Journal, storage_error
 from vgen_eval.store.record import AGAIN, RUN_SCHEMA, fault_of, gaps_of
+from vgen_eval.store.regular import read_regular
 from vgen_eval.store.rows import Rows
 from vgen_eval.types import Item
 
@@ -58,11 +60,14 @@ def write_atomic(path: Path, data: bytes) -> None:
 class RunStore:
     """Reads a run directory; writes it between `lock()` and `close()`."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, within: Path | None = None) -> None:
+        """`within`: files that links lead out of this folder are not read."""
         self.path = path
+        self.within = within
         self._lock_fd = -1
         self._opening = threading.Lock()
         self._predictions: Journal | None = None
+        self._judgements: Journal | None = None
         self._scores: dict[str, Journal] = {}
 
     # --- what was asked -------------------------------------------------------------------
@@ -71,7 +76,7 @@ class RunStore:
     def record(self) -> dict[str, Any]:
         """run.json, the fields that it has of the right types; NotRunnable when there is none."""
         try:
-            record = jsonio.loads((self.path / "run.json").read_bytes())
+            record = jsonio.loads(read_regular(self.path / "run.json", within=self.within))
         except FileNotFoundError:
             raise NotRunnable(f"{self.path}: no run here (run.json is missing)") from None
         except OSError as exc:
@@ -128,14 +133,22 @@ class RunStore:
         if not kept:
             write_atomic(path, data)
 
-    def samples(self) -> tuple[Item, ...] | None:
-        """The samples as they were written down; None where they were not, or not whole."""
+    def samples(self, only: slice | None = None) -> tuple[Item, ...] | None:
+        """The samples as they were written down; None where they were not, or not whole.
+
+        `only`: those at these places, which takes a fraction of the time; of the others it is
+        looked at how many there are.
+        """
+        ids = self.record.get("samples")
         try:
-            lines = (self.path / "samples.jsonl").read_bytes().splitlines()
-            items = tuple(msgspec.json.decode(line, type=Item) for line in lines)
+            lines = read_regular(self.path / "samples.jsonl", within=self.within).splitlines()
+            if not isinstance(ids, list) or len(lines) != len(ids):
+                return None
+            wanted = slice(None) if only is None else only
+            items = tuple(msgspec.json.decode(line, type=Item) for line in lines[wanted])
         except (OSError, msgspec.DecodeError):
             return None
-        return items if [item.id for item in items] == self.record.get("samples") else None
+        return items if [item.id for item in items] == ids[wanted] else None
 
     # --- one writer -----------------------------------------------------------------------
 
@@ -172,10 +185,10 @@ class RunStore:
             if self._lock_fd >= 0:
                 closing.callback(os.close, self._lock_fd)
                 self._lock_fd = -1
-            for journal in (self._predictions, *self._scores.values()):
+            for journal in (self._predictions, self._judgements, *self._scores.values()):
                 if journal is not None:
                     closing.callback(journal.close)
-            self._predictions = None
+            self._predictions = self._judgements = None
             self._scores.clear()
 
     # --- predictions ----------------------------------------------------------------------
@@ -207,13 +220,31 @@ class RunStore:
         """The current line of each attempt by sample and attempt: a later one supersedes."""
         return (rows or self.rows()).lines(self.predictions_path)
 
-    def rows(self) -> Rows:
-        """The attempts that run.json asks for; NotRunnable where it does not say."""
-        record = self.record
+    def rows(self, record: Mapping[str, Any] | None = None) -> Rows:
+        """The attempts that run.json asks for; NotRunnable where it does not say.
+
+        `record`: what stands there, where that was read before.
+        """
+        record = self.record if record is None else record
         for field in ("samples", "attempts"):
             if field not in record:
                 raise self._damaged(f"'{field}' is missing")
         return Rows(record["samples"], record["attempts"])
+
+    # --- judgements -----------------------------------------------------------------------
+
+    @property
+    def judgements_path(self) -> Path:
+        """The journal of what judges replied."""
+        return self.path / "judgements.jsonl"
+
+    def append_judgement(self, line: dict[str, Any]) -> int:
+        """Writes the line of a judge's reply and returns its offset."""
+        with self._opening:
+            if self._judgements is None:
+                self._judgements = self._open(self.judgements_path)
+            journal = self._judgements
+        return journal.append(line)
 
     # --- outputs --------------------------------------------------------------------------
 
@@ -241,8 +272,8 @@ class RunStore:
         if not isinstance(name, str) or "/" in name or name.startswith("."):
             return None
         try:
-            data = (self.path / "outputs" / name).read_bytes()
-        except OSError:
+            data = read_regular(self.path / "outputs" / name, within=self.within)
+        except (OSError, ValueError):  # a name that no file can have
             return None
         return data if hashlib.sha256(data).hexdigest() == answer["sha256"] else None
 
@@ -272,6 +303,10 @@ class RunStore:
     def calibration_path(self, digest: str) -> Path:
         """What the decoder was calibrated to for these scores."""
         return self.path / "scores" / f"{digest}.calibration.json"
+
+    def all_scores(self) -> list[Path]:
+        """The scores under every protocol digest that there are."""
+        return sorted(self.path.glob("scores/[!.]*.jsonl"))
 
     def append_score(self, digest: str, line: dict[str, Any]) -> None:
         """Writes the score line of an attempt."""
@@ -316,7 +351,8 @@ class RunStore:
 
 
 def _canonical_line(record: Mapping[str, Any]) -> bytes:
-    return jsonio.canonical({k: v for k, v in record.items() if k != "volatile"}) + b"\n"
+    kept = {k: v for k, v in record.items() if k != "volatile"}
+    return jsonio.canonical(kept, is_read=True) + b"\n"
 
 
 def is_run(folder: Path) -> bool:

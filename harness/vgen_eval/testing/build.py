@@ -28,7 +28,7 @@ class Fault(msgspec.Struct, frozen=True):
 
 
 def build_parts(body: ProtocolCard, catalog: Catalog, *, home: str) -> Iterator[Fault]:
-    """The faults of decoders, encoders, failure value and metrics of a protocol.
+    """The faults of decoders, encoders, judges, failure value and metrics of a protocol.
 
     What is not there, cannot be imported or gets wrong options is told by other checks.
     """
@@ -40,10 +40,26 @@ def build_parts(body: ProtocolCard, catalog: Catalog, *, home: str) -> Iterator[
         if not options and _options_of(catalog, home, encoder) is getattr(decoder, "Options", None):
             options = answer.options
         yield from _build(catalog, home, "encoder", encoder, options)
+        if answer.judge is not None:
+            judge = yield from _build(
+                catalog, home, "judge", answer.judge.name, answer.judge.options
+            )
+            yield from _fault_of_prompts(answer.judge.name, judge)
     if body.failure_value not in ("", SKIP):
         yield from _build(catalog, home, "decoder", body.failure_value, body.failure_options)
     for card in body.metrics:
         yield from _build(catalog, home, "metric", card.name, card.options)
+
+
+def _fault_of_prompts(name: str, judge: Any) -> Iterator[Fault]:
+    """Why a judge cannot say its prompts, whose digest stands in result cards."""
+    try:
+        prompts = None if judge is None else judge.prompts()
+    except Exception as exc:
+        yield Fault(f"judge '{name}': prompts() raised {tell(exc)}", exc)
+        return
+    if prompts is not None and not all(isinstance(text, str) for text in dict(prompts).values()):
+        yield Fault(f"judge '{name}': prompts() gives name -> text")
 
 
 def _options_of(catalog: Catalog, home: str, encoder: str) -> Any:

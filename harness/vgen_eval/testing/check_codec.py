@@ -10,10 +10,11 @@ import numpy as np
 
 from vgen_eval.answers import pack, unpack
 from vgen_eval.engine.tasks import SKIP, Codec, Task
-from vgen_eval.errors import NoValidTarget, Undecodable
+from vgen_eval.errors import NoValidTarget, Undecodable, UsageError
 from vgen_eval.imaging import Image
 from vgen_eval.testing.garbage import garbage
 from vgen_eval.testing.outcome import Failed, Skipped, tell
+from vgen_eval.testing.panes import fault_of_panes
 from vgen_eval.testing.task_bench import TaskBench, scene_of
 from vgen_eval.testing.values import on_grid, same, shortfall
 from vgen_eval.types import Metric, Prediction, Sample, Scene, Value
@@ -26,6 +27,8 @@ OFF = 0.02
 OFF_SCALED = 0.1
 """The same at half of that size and at one and a half times it: edges are resampled."""
 SIZES = ((1, 1), (3, 5), (37, 53), (8, 200), (130, 97))
+VIEWED = 2
+"""Samples of which a view is asked."""
 ARRAYS = ("image", "mask", "label_map", "depth_map", "normal_map")
 
 
@@ -66,7 +69,9 @@ class Bench(TaskBench):
 
 def check_encode_decode(bench: Bench) -> str:
     """Do truths come back?"""
-    task = bench.here[0]
+    task, codec = bench.here
+    if codec.judge is not None:
+        raise Skipped("a judge measures what the decoder gives")
     told = []
     for scale in SCALES:
         got = _score(bench, scale)
@@ -219,3 +224,55 @@ def check_failure_value(bench: Bench) -> None:
                 raise Failed(
                     f"sample '{sample.id}': metric '{named.key}' raised {tell(exc)}"
                 ) from exc
+
+
+def check_view(bench: Bench) -> str:
+    """Does the view of what is measured give panes?"""
+    from vgen_eval.viewing import Seen
+
+    task, codec = bench.here
+    view = _own_view(bench)
+    if view is None or not bench.few:
+        return ""
+    metrics = {named.key: named.metric for named in task.metrics}
+    count = 0
+    for sample in bench.few[:VIEWED]:
+        scene = bench.scene(sample)
+        shown: list[tuple[Prediction | None, bool]] = [(None, False)]
+        if codec.judge is None:
+            shown.append((codec.decoder.decode(bench.ideal(sample, scene), scene), False))
+        if task.failure is not None:
+            shown.append((task.failure.decode(None, scene), True))
+        for prediction, substitute in shown:
+            seen = Seen(
+                sample=sample, scene=scene, form=codec.answer.form, answer=None,
+                prediction=prediction, substitute=substitute,
+                score={"status": "ok"}, metrics=metrics,
+            )  # fmt: skip
+            before = copy.deepcopy((sample, prediction))
+            try:
+                panes = list(view.panes(seen))
+            except Exception as exc:
+                raise Failed(f"sample '{sample.id}': panes() raised {tell(exc)}") from exc
+            fault = fault_of_panes(panes, scene.size)
+            if fault:
+                raise Failed(f"sample '{sample.id}': {fault}")
+            if not same((sample, prediction), before):
+                raise Failed(f"sample '{sample.id}': panes() changed what it was given")
+            count += len(panes)
+    return f"{count} panes"
+
+
+def _own_view(bench: Bench) -> Any:
+    """The plugin's own view of what the protocol's metrics measure; None where it has none."""
+    for named in bench.here[0].metrics:
+        measures = getattr(named.metric, "measures", None)
+        if measures is None:
+            continue
+        try:
+            component = bench.catalog.component("view", measures, home=bench.plugin.name)
+        except UsageError:
+            continue
+        if bench.is_own(component.qualified):
+            return component.obj()
+    return None

@@ -219,6 +219,7 @@ OPTIONS = (
     "correct the annotations of its Options: types that exist, and a bound on the bare type "
     "(Annotated[int, msgspec.Meta(ge=1)] | None)"
 )
+BARE = "let it be built without arguments: a view has no options"
 LATE = "import it inside the method that needs it, such as load()"
 
 
@@ -257,15 +258,19 @@ def _look_at(bench: Bench, kind: str, name: str, lacking: set[str]) -> list[tupl
     """What is wrong with one component, and the cure where it is not the check's own."""
     try:
         part = bench.catalog.component(kind, f"{bench.plugin.name}:{name}", home="vgen-eval")
-        fault = _fault_of_options(part.obj)
+        fault = None if kind == "view" else _fault_of_options(part.obj)
         if fault is not None:
             return [(f"{kind} '{name}': {fault.what}", OPTIONS)]
+        if kind == "view":
+            part.obj()
     except MissingExtra as exc:
         lacking.add(str(exc.cure))
     except VgenEvalError as exc:
         cause = exc.__cause__
         cure = cure_of(cause, package=bench.plugin.package) if cause else ""
         return [(exc.what, cure)]
+    except Exception as exc:  # a view that cannot be built
+        return [(f"{kind} '{name}' cannot be built: {tell(exc)}", BARE)]
     return []
 
 

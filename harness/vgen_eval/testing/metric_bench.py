@@ -62,9 +62,11 @@ class MetricBench(TaskBench):
         # a picture of 8 bits loses more than the forms that are numbers already
         for answer in sorted(task.protocol.answers, key=lambda answer: answer.form == "image"):
             codec = self.codec(self.subject.protocol, answer.form)
-            if codec.encoder is not None:
+            if codec.encoder is not None and codec.judge is None:
                 return codec
-        raise Unavailable("no answer form of the protocol has an encoder")
+        raise Unavailable(
+            "no answer form of the protocol has an encoder and is measured without a judge"
+        )
 
     def score(self, case: Case) -> Statistics | None:
         """Its statistics; None when its truth holds nothing to score."""

@@ -38,7 +38,8 @@ _PACKAGE = (
     ),
     Rule(
         "package", "hooks_strings",
-        "Each name that a hook gives leads to an object with version, Options and its methods.",
+        "Each name that a hook gives leads to an object with version, Options (views have none) "
+        "and its methods.",
         "correct the string that the hook returns, or what its object lacks", ("imports",),
     ),
     Rule(
@@ -245,6 +246,14 @@ _CODEC = (
     Rule(
         "codec", "failure_value", "The failure value reads no answer, and the metrics take it.",
         "build the failure value from scene.size alone", ("encode_decode",),
+    ),
+    Rule(
+        "codec", "view",
+        "The plugin's view of what is measured shows the truth, the prediction and the failure "
+        "value.",
+        "let panes() give vgen_eval.viewing.Pane of its roles, maps on the target's grid; change "
+        "nothing it is given",
+        ("encode_decode", "failure_value"),
     ),
 )  # fmt: skip
 

@@ -53,7 +53,7 @@ class TaskBench:
         self.subject = spec.subject
         name = spec.subject.task or spec.subject.name
         self.card_name = f"{self.plugin.name}:{name}"
-        self._runs: dict[tuple[str, str, str], Any] = {}
+        self._runs: dict[tuple[str, str, str, bool], Any] = {}
         self._tasks: dict[str, Task] = {}
 
     @cached_property
@@ -183,17 +183,20 @@ class TaskBench:
                 raise Unavailable(f"{told}: see the checks of the {home}") from exc
             raise Failed(told) from exc
 
-    def run(self, protocol: str, form: str, role: str) -> Any:
-        """The result card of the built-in model of that role, from an ordinary run."""
-        key = (protocol, form, role)
+    def run(self, protocol: str, form: str, role: str, *, whole: bool = False) -> Any:
+        """The result card of the built-in model of that role, from an ordinary run.
+
+        `whole`: of every sample, not of a few.
+        """
+        key = (protocol, form, role, whole)
         if key not in self._runs:
             from vgen_eval.engine.evaluate import evaluate
 
             with tempfile.TemporaryDirectory(prefix="vgen-check-run-") as folder:
                 (card,) = evaluate(
                     tasks=f"{self.card_name}@{protocol}", model=self._bound(role), answer=form,
-                    limit=MOST_RUN, bounds=False, workers=1, output=folder, catalog=self.catalog,
-                    fresh=True,
+                    limit=None if whole else MOST_RUN, bounds=False, workers=1, output=folder,
+                    catalog=self.catalog, fresh=True,
                 )  # fmt: skip
                 if card.counts.infrastructure:
                     path = Path(folder, card.run, "scores")
@@ -222,7 +225,7 @@ def scene_of(sample: Sample, rule: InputCard, codec: Codec, *, scale: float = 1.
     """The scene of a sample under an input rule, its picture seen `scale` times as large."""
     import numpy as np
 
-    fit, choices = codec.answer.fit, codec.answer.choices
+    fit, choices = codec.answer.fit, sample.choices or codec.answer.choices
     if not sample.images:
         blank = Image(np.zeros((0, 0, 3), np.uint8))
         return Scene(image=blank, size=(0, 0), fields=sample.fields, choices=choices, fit=fit)

@@ -18,3 +18,4 @@ ENCODERS = {
     "points": f"{_HERE}.encoders:PointsEncoder",
 }
 METRICS = {"count_error": f"{_HERE}.metrics:CountError"}
+VIEWS = {"count": f"{_HERE}.view:CountView"}

@@ -17,3 +17,4 @@ ENCODERS = {
     "depth_map": f"{_HERE}.encoders:DepthMapEncoder",
 }
 METRICS = {"affine_depth": f"{_HERE}.metrics:AffineDepth"}
+VIEWS = {"depth": f"{_HERE}.view:DepthView"}

@@ -32,7 +32,7 @@ from vgen_eval_plugins.depth.pixels import (
     valid_pixels,
 )
 
-__all__ = ["AffineDepth", "AffineDepthOptions"]
+__all__ = ["AffineDepth", "AffineDepthOptions", "Aligned"]
 
 Fit = Literal[
     "depth_lsq", "disparity_lsq", "disparity_lsq_clamped", "midas", "depth_affine_robust",
@@ -91,6 +91,40 @@ class AffineDepthOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     def __post_init__(self) -> None:
         if self.max_depth is not None and self.max_depth <= self.min_depth:
             raise ValueError(f"max_depth {self.max_depth} is not above min_depth {self.min_depth}")
+
+
+class Aligned(msgspec.Struct, frozen=True, eq=False, kw_only=True):
+    """A prediction in metres, by the fit that its score is made of."""
+
+    metres: NDArray[np.float32]
+    """(H, W), all of the picture; a pixel that the prediction leaves open is what it is scored as,
+    or NaN where no open pixel counts."""
+    scored: Mask
+    """bool (H, W): the pixels that count, of the crop alone."""
+    line: Line | None
+    """From predicted numbers to `space`; None: they are metres already."""
+    space: FitSpace
+    floor: float
+    """Least aligned 1 / metre, where `space` is disparity."""
+    degenerate: bool
+    inverted: bool
+
+
+class _Fitted(msgspec.Struct, frozen=True, eq=False, kw_only=True):
+    """The scored pixels of a picture, and the way from their numbers to metres."""
+
+    numbers: Numbers
+    depth: Numbers
+    align: Aligner
+    line: Line | None
+    inverted: bool
+    opened: int
+    stand_in: float
+    """What pixels without an answer are taken for, before the line; NaN where none is asked for."""
+
+    @property
+    def degenerate(self) -> bool:
+        return self.opened == len(self.numbers) if self.line is None else self.line.degenerate
 
 
 def _value(name: str, *, unit: str = "", higher: bool = False) -> Value:
@@ -154,9 +188,42 @@ class AffineDepth(SumMetric):
         NoValidTarget with fewer than min_valid valid pixels; ValueError when shapes differ, and
         for a relative map under the fit `none`.
         """
+        found = self._fitted(*self._cut(pred, target, valid))
+        return {
+            "n": 1,
+            **compare(found.numbers, found.depth, found.align),
+            "degenerate": int(found.degenerate),
+            "inverted": int(found.inverted),
+            "pixels": len(found.numbers),
+            "open": found.opened,
+        }
+
+    def aligned(self, pred: DepthMap, target: Any, valid: Any) -> Aligned:
+        """All of the prediction in metres, by the fit that `update` scores. Errors as there."""
+        options = self.options
+        found = self._fitted(*self._cut(pred, target, valid))
+        values = np.ravel(np.asarray(pred.values, np.float64))
+        whole = convert(values, pred.space, to=self.space)
+        whole = np.where(np.isfinite(whole), whole, found.stand_in)
+        align = Aligner(
+            whole[np.isfinite(whole)], found.line, space=self.fit_space, floor=found.align.floor,
+            low=options.min_depth, high=found.align.high,
+        )  # fmt: skip
+        align(whole)
+        known = known_pixels(target, valid, low=options.min_depth, high=found.align.high)
+        part = crop_of(options.crop, known.shape)
+        scored = np.zeros(known.shape, bool)
+        scored[part] = known[part]
+        return Aligned(
+            metres=whole.reshape(known.shape).astype(np.float32), scored=scored, line=found.line,
+            space=self.fit_space, floor=found.align.floor, degenerate=found.degenerate,
+            inverted=found.inverted,
+        )  # fmt: skip
+
+    def _fitted(self, pred: Any, target: Any, valid: Any) -> _Fitted:
+        """Numbers and metres of the pixels that count, and how the first become the second."""
         options = self.options
         high = math.inf if options.max_depth is None else options.max_depth
-        pred, target, valid = self._cut(pred, target, valid)
         values, depth = valid_pixels(
             pred, target, valid, low=options.min_depth, high=high, least=options.min_valid
         )
@@ -173,10 +240,11 @@ class AffineDepth(SumMetric):
             if options.fit == "depth_affine_robust" and (answered is None or answered.any()):
                 some = self._spread(pred, target, valid)
             line, inverted = self._fit(*some, pred.space)
-        opened = 0
+        opened, stand_in = 0, math.nan
         if answered is not None:
             opened = len(numbers) - int(np.count_nonzero(answered))
-            numbers = np.where(answered, numbers, self._stand_in(numbers, answered, pred))
+            stand_in = self._stand_in(numbers, answered, pred)
+            numbers = np.where(answered, numbers, stand_in)
         align = Aligner(
             numbers,
             line,
@@ -185,15 +253,10 @@ class AffineDepth(SumMetric):
             low=options.min_depth,
             high=high,
         )
-        degenerate = opened == len(numbers) if line is None else line.degenerate
-        return {
-            "n": 1,
-            **compare(numbers, depth, align),
-            "degenerate": int(degenerate),
-            "inverted": int(inverted),
-            "pixels": len(numbers),
-            "open": opened,
-        }
+        return _Fitted(
+            numbers=numbers, depth=depth, align=align, line=line, inverted=inverted, opened=opened,
+            stand_in=stand_in,
+        )  # fmt: skip
 
     def compute(self, statistics: Statistics) -> Mapping[str, float | None]:
         """delta1-3 in 0..1, absrel, rmse in metres, log10, open in 0..1; None over no pictures."""

@@ -14,3 +14,4 @@ ENCODERS = {
     "normal_map": f"{_HERE}.encoders:NormalMapEncoder",
 }
 METRICS = {"angular_error": f"{_HERE}.metrics:AngularError"}
+VIEWS = {"normals": f"{_HERE}.view:NormalsView"}

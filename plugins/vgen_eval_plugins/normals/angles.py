@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BINS", "EXACT", "Angles", "compare", "lengths", "median_of_bins"]
+__all__ = ["BINS", "EXACT", "Angles", "angle_map", "compare", "lengths", "median_of_bins"]
 
 Plane = NDArray[np.float32]
 
@@ -110,7 +110,22 @@ def compare(
 def _squared_distances(
     pred: NDArray[Any], target: NDArray[Any], valid: Any, *, drop: bool
 ) -> tuple[Plane, int]:
-    """|p - t|^2 at length 1, of the valid pixels (n,), and how many of them `pred` leaves open.
+    """|p - t|^2 at length 1, of the valid pixels (n,), and how many of them `pred` leaves open."""
+    square, known = _squares(pred, target, valid)
+    square = square.ravel() if known.all() else square[known]
+    closed = square <= MOST
+    loose = square.size - int(np.count_nonzero(closed))
+    if loose and drop:
+        square = square[closed]
+    elif loose:
+        square[~closed] = RIGHT_ANGLE
+    return square, loose
+
+
+def _squares(
+    pred: NDArray[Any], target: NDArray[Any], valid: Any
+) -> tuple[Plane, NDArray[np.bool_]]:
+    """|p - t|^2 at length 1 of all pixels, beyond MOST where `pred` is open; where t is known.
 
     From the vectors as they are: (|p - t|^2 - (|p| - |t|)^2) / (|p| |t|), 0 for equal ones.
     """
@@ -130,14 +145,19 @@ def _squared_distances(
         square -= lengths
         square /= product
         np.maximum(square, 0, out=square)  # rounding may go below; NaN stays
-    square = square.ravel() if known.all() else square[known]
-    closed = square <= MOST
-    loose = square.size - int(np.count_nonzero(closed))
-    if loose and drop:
-        square = square[closed]
-    elif loose:
-        square[~closed] = RIGHT_ANGLE
-    return square, loose
+    return square, known
+
+
+def angle_map(pred: NDArray[Any], target: NDArray[Any], valid: Any, *, drop: bool = False) -> Plane:
+    """Degrees, float32 (H, W), of the angles that `compare` counts; NaN where it counts none."""
+    square, known = _squares(pred, target, valid)
+    with np.errstate(invalid="ignore"):
+        closed = square <= MOST
+    square[~closed] = RIGHT_ANGLE
+    angles = np.empty_like(square)
+    _to_degrees(square, angles)
+    angles[~known if not drop else ~(known & closed)] = np.nan
+    return angles
 
 
 def _sum_of_squares(vectors: NDArray[np.float32], room: NDArray[np.float32]) -> Plane:

@@ -8,11 +8,12 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 from vgen_eval.errors import NoValidTarget
 from vgen_eval.scoring import SumMetric
 from vgen_eval.types import Statistics, Value
 
-from vgen_eval_plugins.normals.angles import compare, median_of_bins
+from vgen_eval_plugins.normals.angles import angle_map, compare, median_of_bins
 
 __all__ = ["LIMITS", "AngularError"]
 
@@ -84,13 +85,7 @@ class AngularError(SumMetric):
         NoValidTarget when it is known for fewer than `min_valid` pixels; ValueError when shapes
         differ.
         """
-        found, truth = np.asarray(pred), np.asarray(target)
-        fits = found.shape == truth.shape and truth.ndim == 3 and truth.shape[2] == 3
-        if not fits or (valid is not None and np.shape(valid) != truth.shape[:2]):
-            raise ValueError(
-                f"pred {found.shape}, target {truth.shape} and valid "
-                f"{None if valid is None else np.shape(valid)} do not fit one another"
-            )
+        found, truth = _fitting(pred, target, valid)
         limits, least = tuple(LIMITS.values()), max(1, self.options.min_valid)
         angles = compare(found, truth, valid, limits=limits, drop=self.options.short == "drop")
         known = angles.pixels + (angles.opened if self.options.short == "drop" else 0)
@@ -119,6 +114,14 @@ class AngularError(SumMetric):
             "bins": angles.bins.tolist(),
         }
 
+    def angles(self, pred: Any, target: Any, valid: Any) -> NDArray[np.float32]:
+        """Degrees (H, W) of the pixels that `update` counts, NaN elsewhere; ValueError as there."""
+        found, truth = _fitting(pred, target, valid)
+        shown = angle_map(found, truth, valid, drop=self.options.short == "drop")
+        if np.count_nonzero(np.isfinite(shown)) < max(1, self.options.min_valid):
+            return angle_map(found, truth, valid)
+        return shown
+
     def compute(self, statistics: Statistics) -> Mapping[str, float | None]:
         """Degrees, and parts of the pixels in 0..1; None over no pictures."""
         n, pixels = statistics["n"], statistics["pixels"]
@@ -136,3 +139,15 @@ class AngularError(SumMetric):
             "pooled_rmse": math.sqrt(statistics["squares"] / pixels),
             **{f"pooled_{name}": statistics[f"pixels_{name}"] / pixels for name in LIMITS},
         }
+
+
+def _fitting(pred: Any, target: Any, valid: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Both as arrays (H, W, 3); ValueError when shapes differ."""
+    found, truth = np.asarray(pred), np.asarray(target)
+    fits = found.shape == truth.shape and truth.ndim == 3 and truth.shape[2] == 3
+    if not fits or (valid is not None and np.shape(valid) != truth.shape[:2]):
+        raise ValueError(
+            f"pred {found.shape}, target {truth.shape} and valid "
+            f"{None if valid is None else np.shape(valid)} do not fit one another"
+        )
+    return found, truth

@@ -14,3 +14,4 @@ ENCODERS = {
     "mask": f"{_HERE}.encoders:MaskEncoder",
 }
 METRICS = {"mask_iou": f"{_HERE}.metrics:MaskIoU"}
+VIEWS = {"mask": f"{_HERE}.view:MaskView"}

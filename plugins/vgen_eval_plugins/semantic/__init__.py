@@ -17,3 +17,4 @@ METRICS = {
     "label_iou": f"{_HERE}.metrics:LabelIoU",
     "label_f1": f"{_HERE}.f1:LabelF1",
 }
+VIEWS = {"labels": f"{_HERE}.view:LabelsView"}

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from vgen_eval_plugins.colours import AnyColour, as_code, as_hex, pack
+from vgen_eval_plugins.colours import AnyColour, as_code, as_hex, as_rgb, pack
 
 __all__ = [
     "OPEN",
@@ -41,6 +41,8 @@ class LabelMap(msgspec.Struct, frozen=True, eq=False):
     """(H, W): an index into `classes`; -1 is ignored in a truth, open in a prediction."""
     classes: tuple[str, ...] = ()
     """Names in the order of the labels. () in a prediction: the truth's own."""
+    colours: tuple[tuple[int, int, int], ...] = ()
+    """RGB of each class, for looking only: what they were painted in; () where they were not."""
 
 
 Value = Annotated[int, msgspec.Meta(ge=-(1 << 40), le=1 << 40)]
@@ -83,7 +85,7 @@ def to_labels(
         for value in _values(entry, position):
             _enter(table, value - offset, names.index(entry.name), names, f"value {value}")
     table.update(dict.fromkeys(ignore, OPEN))
-    return LabelMap(_look_up(raw, table, str), names)
+    return LabelMap(_look_up(raw, table, str), names, _colours(classes, names))
 
 
 def present_classes(target: LabelMap) -> str:
@@ -115,13 +117,24 @@ def from_colours(
         code = as_code(entry.colour)
         _enter(table, code, names.index(entry.name), names, f"colour {as_hex(code)}")
     table.update(dict.fromkeys((as_code(colour) for colour in ignore), OPEN))
-    return LabelMap(_look_up(pack(rgb), table, as_hex), names)
+    return LabelMap(_look_up(pack(rgb), table, as_hex), names, _colours(classes, names))
 
 
 def _names(classes: Sequence[LabelClass]) -> tuple[str, ...]:
     if not classes:
         raise ValueError("no class is named")
     return tuple(dict.fromkeys(entry.name for entry in classes))
+
+
+def _colours(
+    classes: Sequence[LabelClass], names: Sequence[str]
+) -> tuple[tuple[int, int, int], ...]:
+    """The first colour of each name; () where one has none."""
+    known: dict[str, tuple[int, int, int]] = {}
+    for entry in classes:
+        if entry.colour is not None:
+            known.setdefault(entry.name, as_rgb(entry.colour))
+    return tuple(known[name] for name in names) if len(known) == len(names) else ()
 
 
 def _values(entry: LabelClass, position: int) -> tuple[int, ...]:

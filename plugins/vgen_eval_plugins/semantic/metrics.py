@@ -16,7 +16,7 @@ from vgen_eval.types import NoOptions, Statistics, Value
 
 from vgen_eval_plugins.semantic.labels import OPEN, LabelMap
 
-__all__ = ["LabelIoU", "confusion"]
+__all__ = ["LabelIoU", "confusion", "shared_codes"]
 
 STRIP = 1 << 24
 """Pixels whose counts a float32 histogram holds exactly; a multiple of LANES."""
@@ -111,12 +111,8 @@ class LabelIoU(SumMetric):
     def _count(self, pred: LabelMap, target: LabelMap, valid: Any) -> NDArray[np.int64]:
         """(classes, classes + 2): pixels of each class of the truth by what they were called, open
         first, a class that the truth does not know last."""
-        _check_shapes(pred, target, valid)
         size = len(target.classes)
-        truth = _codes(target.labels, np.arange(1, size + 1), "target")
-        if valid is not None:
-            truth = truth * np.asarray(valid, dtype=bool)
-        found = _codes(pred.labels, _translation(pred, target), "pred")
+        found, truth = shared_codes(pred, target, valid)
         counts = confusion(found, truth, rows=size + 1, columns=size + 2)[1:]
         if not counts.any():
             raise NoValidTarget("no pixel of the label map has a known class")
@@ -165,6 +161,19 @@ class LabelIoU(SumMetric):
     def flags(self, statistics: Statistics) -> list[str]:
         """unknown_class: the answer holds a class that the truth does not know."""
         return ["unknown_class"] if statistics["unknown"] else []
+
+
+def shared_codes(pred: LabelMap, target: LabelMap, valid: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Codes (H, W) of both by the names of the target's classes, from 1 on in their order.
+
+    0: open, or ignored in the target; one past the last: a class that the target does not know.
+    ValueError as that of `LabelIoU.update`.
+    """
+    _check_shapes(pred, target, valid)
+    truth = _codes(target.labels, np.arange(1, len(target.classes) + 1), "target")
+    if valid is not None:
+        truth = truth * np.asarray(valid, dtype=bool)
+    return _codes(pred.labels, _translation(pred, target), "pred"), truth
 
 
 def _check_shapes(pred: LabelMap, target: LabelMap, valid: Any) -> None:

@@ -177,7 +177,7 @@ class NearestColour:
             flags.append("palette_drift")
         still_open = float(np.count_nonzero(labels == OPEN) / labels.size)
         return Prediction(
-            value=LabelMap(labels, listed),
+            value=LabelMap(labels, listed, tuple(as_rgb(self.palette[name]) for name in listed)),
             flags=tuple(flags),
             summary={
                 "open_fraction": round(still_open, 6),

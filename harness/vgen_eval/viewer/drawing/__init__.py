@@ -1,0 +1,1 @@
+"""Panes made visible: colours, ranges, pictures, fields of numbers, thumbnails."""

@@ -1,0 +1,38 @@
+"""What runs and their models are called: bare names, and what sets apart runs of one model."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from vgen_eval.viewer.records import RunRow
+
+__all__ = ["OWN", "bare_model", "name_runs"]
+
+OWN = ("vgen-eval", "local")
+"""Distributions whose models go by their bare names."""
+
+
+def bare_model(qualified: str) -> str:
+    """A model's name without its distribution, where that is one of `OWN`."""
+    distribution, _, bare = qualified.partition(":")
+    return bare if bare and distribution in OWN else qualified
+
+
+def name_runs(runs: Sequence[RunRow]) -> list[str]:
+    """The shortest labels that no two of the runs share, as far as their rows tell them apart."""
+    labels = [run.model for run in runs]
+    more: tuple[Callable[[RunRow], str | None], ...] = (
+        lambda run: run.answer,
+        lambda run: run.prompt,
+        lambda run: run.path.rpartition("/")[2],
+    )
+    for fact in more:
+        count = Counter(labels)
+        alike = {label for label in labels if count[label] > 1}
+        for label in alike:
+            members = [at for at, other in enumerate(labels) if other == label]
+            if len({fact(runs[at]) for at in members}) > 1:
+                for at in members:
+                    labels[at] = f"{label} {fact(runs[at]) or ''}".rstrip()
+    return labels

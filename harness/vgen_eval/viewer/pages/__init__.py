@@ -1,0 +1,1 @@
+"""The viewer's pages: each module has its ROUTES; templates lie in ../templates."""

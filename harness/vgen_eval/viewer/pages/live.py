@@ -1,0 +1,71 @@
+"""What is new: a run since a mark, and how far all runs are, as JSON that pages poll."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from vgen_eval.viewer.absent import not_found
+from vgen_eval.viewer.pages import links
+from vgen_eval.viewer.pages.runs import mark_of
+from vgen_eval.viewer.pages.templating import plain
+from vgen_eval.viewer.records import PAGE_SIZE, read_whole
+from vgen_eval.viewer.site import Site
+
+__all__ = ["ROUTES", "since", "tell_all"]
+
+MOST = 20
+"""Samples that are told by name; the others are counted."""
+
+
+def since(request: Request) -> Response:
+    """State, progress, and the samples whose lines came after the mark, newest first."""
+    site: Site = request.app.state.site
+    run = site.run(request.path_params["run"])
+    after = read_whole(request.path_params["mark"])
+    if after is None:
+        not_found("no mark has this address")
+    rows, mark = site.index.newest(run, after)
+    return JSONResponse(
+        {
+            "state": run.state,
+            "ended": run.ended,
+            "expected": run.expected,
+            "failed": run.failed,
+            "mark": mark,
+            "fresh": len(rows),
+            "more": len(rows) >= PAGE_SIZE,
+            # a sample comes twice where its score is written after its answer was told
+            "keys": [row.key for row in rows],
+            "samples": [
+                {
+                    "id": plain(row.id),
+                    "status": row.status,
+                    "score": row.score,
+                    "address": links.sample(run, row),
+                }
+                for row in rows[:MOST]
+            ],
+        }
+    )
+
+
+def tell_all(request: Request) -> Response:
+    """How far the runs are that are written now; `mark` differs once the list itself does."""
+    site: Site = request.app.state.site
+    site.index.refresh()
+    runs = site.index.runs()
+    return JSONResponse(
+        {
+            "mark": mark_of(runs),
+            "runs": [
+                {"key": run.key, "ended": run.ended, "expected": run.expected}
+                for run in runs
+                if run.state == "running"
+            ],
+        }
+    )
+
+
+ROUTES = [Route("/r/{run}/since/{mark}", since), Route("/live", tell_all)]

@@ -120,7 +120,9 @@ def test_without_its_data_a_task_of_all_is_skipped_with_the_reason(home: Shell) 
         "samples/semantic",
     }
     skips = {skip["task"]: skip for skip in done.document["skipped"]}
-    assert all("data not found" in skip["reason"] for skip in skips.values())
+    fetched = {name: skip for name, skip in skips.items() if not name.startswith("samples/")}
+    assert len(fetched) > 20
+    assert all("data not found" in skip["reason"] for skip in fetched.values())
     skip = skips["plug-data:toys/pictures@plain"]
     assert "data not found: pictures (name the data folder" in skip["reason"]
 

@@ -214,8 +214,9 @@ def test_only_what_is_missing_may_be_listed(data: Path, capfd: Output) -> None:
 def test_one_task_is_told_whole_with_its_layout(data: Path, capfd: Output) -> None:
     out, _ = told(["list", "plug-boxes:box/lost"], capfd)
     facts = ("not found, -/3 samples", "https://example.org/nowhere", "Be kind.", "CC0-1.0")
-    for text in (*facts, str(data / "nowhere"), "get it from its source", "`N.txt` holds the"):
+    for text in (*facts, "get it from its source", "`N.txt` holds the"):
         assert text in out
+    assert str(data / "nowhere") in "".join(out.split())  # a long path is folded
     assert "vgen-eval data list" not in out
 
 

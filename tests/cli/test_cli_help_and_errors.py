@@ -92,7 +92,7 @@ def test_an_unknown_word_names_the_nearest(words: list[str], nearest: str, capfd
         (["run", "stray"], "unexpected extra argument"),
         (["show"], "NAME|RUN is missing"),
         (["check"], "CARD is missing"),
-        (["check", "judge", "acme"], "'check judge' is kept for a later release"),
+        (["check", "judge", "acme"], "--human FILE is missing"),
         (["score"], "no run named"),
         (["score", "--task", "samples/counting"], "--predictions is missing"),
         (["list", "models", "--family", "depth"], "--family picks tasks"),

@@ -74,13 +74,13 @@ ANIMALS = {
         "*", PARTS, "import hashlib\n", "import hashlib\nimport no_such_library\n",
         "hooks_strings",
         "importing toyplug.parts (adapter 'rules', dataset 'discs', decoder 'bright', decoder "
-        "'nothing', encoder 'bright', metric 'overlap'): ModuleNotFoundError: No module named "
-        "'no_such_library' (toyplug/parts.py:6)",
+        "'nothing', encoder 'bright', metric 'overlap', view 'disc'): ModuleNotFoundError: No "
+        "module named 'no_such_library' (toyplug/parts.py:6)",
         "add no_such_library to the dependencies",
     ),
     "cannot be parsed": Animal(
         "*", PARTS, "class Rules(BaseAdapter):", "class Rules(BaseAdapter)", "hooks_strings",
-        "SyntaxError: expected ':' (toyplug/parts.py:15)", "mend that line",
+        "SyntaxError: expected ':' (toyplug/parts.py:16)", "mend that line",
     ),
     "ends the process in a component's module": Animal(
         "*", PARTS, "import hashlib\n", "import hashlib\nimport os\nos._exit(7)\n",
@@ -369,6 +369,31 @@ ANIMALS = {
     "fails on failures": Animal(
         "codec:*", PARTS, "value=np.zeros(scene.size, bool)", "value=np.zeros((4, 4), bool)",
         "failure_value", "target's grid",
+    ),
+    # the view
+    "shows another size": Animal(
+        "codec:*", PARTS, "ids=mask.astype(int) - 1", "ids=mask[::2].astype(int) - 1", "view",
+        "pane 'disc': it is (24, 64), the target's grid (48, 64)",
+    ),
+    "shows what is no class": Animal(
+        "codec:*", PARTS, "ids=mask.astype(int) - 1", "ids=mask.astype(int)", "view",
+        "class 1 of 1 class",
+    ),
+    "shows the answer itself": Animal(
+        "codec:*", PARTS, 'role="prediction"', 'role="answer"', "view", "its role is 'answer'",
+    ),
+    "paints over the truth": Animal(
+        "codec:*", PARTS, "        shown = [Pane(",
+        "        seen.sample.target[:] = True\n        shown = [Pane(", "view", "changed",
+    ),
+    "shows nothing where nothing was scored": Animal(
+        "codec:*", PARTS, "if seen.prediction is not None:", "if True:", "view",
+        "panes() raised AttributeError",
+    ),
+    "asks for options of a view": Animal(
+        "package", PARTS, "    def panes(self, seen):",
+        "    def __init__(self, options): ...\n\n    def panes(self, seen):", "hooks_strings",
+        "view 'disc' cannot be built: TypeError", "without arguments",
     ),
     # the metric
     "hangs on the order of merging": Animal(

@@ -197,7 +197,7 @@ def test_a_hang_ends_its_subject_and_not_the_suite(toy: Make) -> None:
     record = check_plugin(name, only="*s", timeout_s=1.5)
     found = {check.id: (check.outcome, check.detail) for check in record.checks}
     assert found["task:toys/discs::opens"] == (
-        "failed", "not done after 1.5 s, in toyplug/parts.py:44",
+        "failed", "not done after 1.5 s, in toyplug/parts.py:45",
     )  # fmt: skip
     assert found["task:toys/discs::loads"][0] == "skipped"
     assert found["model:rules::loads"][0] == "passed"

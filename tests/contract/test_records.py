@@ -75,7 +75,7 @@ def test_verbose_gives_every_check_a_line(toy: Make, capfd: Output) -> None:
         ([*CHECK, "vgen-eval", "--timeout", "0"], "--timeout"),
         ([*CHECK, "vgen-eval", "--only", "nonsense"], "means no check"),
         (["check", "card.yaml", "--only", "x"], "--only is an option of `check plugin NAME`"),
-        (["check", "judge", "acme"], "'check judge' is kept for a later release"),
+        (["check", "judge", "acme"], "--human FILE is missing"),
     ],
 )
 def test_wrong_words_are_usage(words: list[str], says: str, capfd: Output) -> None:

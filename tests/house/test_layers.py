@@ -20,12 +20,16 @@ PUBLIC_TO_PLUGINS = {
     "vgen_eval.exporting",
     "vgen_eval.hookspecs",
     "vgen_eval.imaging",
+    "vgen_eval.importing",
+    "vgen_eval.judging",
     "vgen_eval.paths",
     "vgen_eval.prompting",
     "vgen_eval.remote",
     "vgen_eval.scoring",
     "vgen_eval.secrets",
     "vgen_eval.types",
+    "vgen_eval.video",
+    "vgen_eval.viewing",
 }
 HEAVY = {"numpy", "cv2", "skimage", "PIL", "scipy", "torch", "rich", "pluggy", "jsonlines"}
 # modules that `import vgen_eval`, `--help` and `list` load
@@ -91,7 +95,7 @@ def test_light_modules_import_nothing_heavy_at_the_top() -> None:
 
 
 def test_rooms_name_their_parts_without_importing_them() -> None:
-    for path in sorted(PLUGINS.glob("*/__init__.py")):
+    for path in sorted(PLUGINS.glob("*/**/__init__.py")):
         assert not {name.split(".")[0] for name in imports(path)} - {"__future__", "vgen_eval"}
 
 

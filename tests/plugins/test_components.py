@@ -22,9 +22,10 @@ METHODS = {
     "decoder": ("decode",),
     "encoder": ("encode",),
     "metric": ("update", "merge", "compute"),
-    "judge": (),
-    "importer": (),
+    "judge": ("judge", "prompts"),
+    "importer": ("read",),
     "exporter": ("export",),
+    "view": ("panes",),
 }
 
 
@@ -41,7 +42,9 @@ def test_every_hook_is_documented_and_gives_components(install: Install) -> None
     named = {}
     for kind, hook in hookspecs.HOOKS.items():
         assert (getattr(hookspecs, hook).__doc__ or "").strip(), hook
-        parts += component_class(f"My{kind.title()}", *METHODS[kind])
+        parts += component_class(
+            f"My{kind.title()}", *METHODS[kind], body=f"    measures = 'my_{kind}'\n"
+        )
         named[hook.removeprefix("vgen_")] = {f"my_{kind}": f"one_plug.parts:My{kind.title()}"}
     catalog = add(install, hooks(**named), parts)
     for kind in hookspecs.HOOKS:
@@ -206,6 +209,13 @@ def test_one_module_registered_by_two_plugins_is_broken(install: Install) -> Non
         ("metric", NO_OPTIONS + component_class("Thing", "update", "merge"), "method 'compute'"),
         ("decoder", NO_OPTIONS + component_class("Thing"), "lacks the method 'decode'"),
         ("adapter", "class Thing: ...\n", "lacks the method 'generate'"),
+        ("view", "class Thing:\n    measures = 'a'\n", "lacks the attribute 'version'"),
+        ("view", "class Thing:\n    version = 1\n    measures = 'a'\n", "method 'panes'"),
+        (
+            "view",
+            NO_OPTIONS + component_class("Thing", "panes", body="    measures = 'b'\n"),
+            "measures is 'b', the name is 'a'",
+        ),
         ("metric", "import sys\nsys.exit(4)\n", "SystemExit: 4"),
         ("metric", "import a_lost_library\n", "No module named 'a_lost_library'"),
     ],

@@ -75,6 +75,7 @@ def test_every_name_it_offers_resolves(catalog: Catalog) -> None:
         "decoder": ["mean_luma", "middle_grey"],
         "encoder": ["flat_grey"],
         "metric": ["luma_error"],
+        "view": ["brightness"],
     }
     for kind, names in offered.items():
         for name in names:

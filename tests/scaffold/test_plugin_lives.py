@@ -64,7 +64,8 @@ def test_the_run_that_is_proposed_is_complete(
     model = "classical" if grown.kind in ("task", "metric") else f"{grown.name}/v1"
     for result in results:
         assert result["complete"]
-        assert result["counts"]["answered"] == result["counts"]["expected"] > 0
+        if result["task"] in TASKS[grown.kind]:  # of the others it may know nothing
+            assert result["counts"]["answered"] == result["counts"]["expected"] > 0
         assert result["run"].startswith(f"runs/{model}/")
 
 

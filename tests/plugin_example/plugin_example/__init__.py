@@ -41,3 +41,9 @@ def vgen_encoders() -> Mapping[str, str]:
 def vgen_metrics() -> Mapping[str, str]:
     """What compares two brightnesses."""
     return {"luma_error": "plugin_example.metric:LumaError"}
+
+
+@hookimpl
+def vgen_views() -> Mapping[str, str]:
+    """What the viewer shows of a sample, by what its metric measures."""
+    return {"brightness": "plugin_example.view:BrightnessView"}

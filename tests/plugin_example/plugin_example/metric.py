@@ -16,6 +16,7 @@ class LumaError(SumMetric):
     """Mean absolute error in grey levels, and the share of samples within a tolerance."""
 
     version: ClassVar[int] = 1
+    measures: ClassVar[str] = "brightness"
 
     class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         """Set beside the metric's name in the protocol."""

@@ -28,3 +28,8 @@ def vgen_encoders():
 @hookimpl
 def vgen_metrics():
     return {"overlap": "toyplug.parts:Overlap"}
+
+
+@hookimpl
+def vgen_views():
+    return {"disc": "toyplug.parts:Shown"}

@@ -10,6 +10,7 @@ from vgen_eval.errors import NoValidTarget, Undecodable
 from vgen_eval.imaging import Image
 from vgen_eval.scoring import SumMetric
 from vgen_eval.types import Item, NoOptions, Output, Prediction, Sample, Value
+from vgen_eval.viewing import ClassMap, Pane
 
 
 class Rules(BaseAdapter):
@@ -95,6 +96,7 @@ class White:
 
 
 class Overlap(SumMetric):
+    measures = "disc"
     values = (
         Value(name="iou", of="iou", aggregation="mean", higher_is_better=True, low=0.0, high=1.0),
         Value(name="all", of="iou", aggregation="pooled", higher_is_better=True, low=0.0, high=1.0),
@@ -112,3 +114,18 @@ class Overlap(SumMetric):
             return {"iou": None}
         union = statistics["any"]
         return {"iou": statistics["both"] / union if union else 1.0}
+
+
+class Shown:
+    version = 1
+    measures = "disc"
+
+    def panes(self, seen):
+        shown = [Pane(role="target", title="disc", body=self.drawn(seen.sample.target))]
+        if seen.prediction is not None:
+            found = self.drawn(seen.prediction.value)
+            shown.append(Pane(role="prediction", title="found", body=found))
+        return shown
+
+    def drawn(self, mask):
+        return ClassMap(ids=mask.astype(int) - 1, classes=("disc",), clear=True)

@@ -37,6 +37,17 @@ def test_the_same_frames_give_the_same_bytes() -> None:
     assert write_mp4(greys(5), fps=10) != write_mp4(greys(6), fps=10)
 
 
+def test_the_bytes_do_not_hang_on_what_lay_in_memory_before() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(12):  # sides that are no multiples of a macroblock, noise: many close choices
+        noise = rng.integers(0, 256, (9, 50, 70, 3), dtype=np.uint8)
+        written, junk = set(), []
+        for _ in range(8):
+            junk.append(np.full(int(rng.integers(1, 300_000)), rng.integers(255), np.uint8))
+            written.add(write_mp4(noise, fps=16))
+        assert len(written) == 1
+
+
 def test_what_no_video_can_be_made_of_is_told() -> None:
     odd = [np.zeros((47, 64, 3), np.uint8)]
     mixed = [np.zeros((48, 64, 3), np.uint8), np.zeros((48, 62, 3), np.uint8)]

@@ -24,9 +24,10 @@ def write_mp4(
 ) -> bytes:
     """An MP4 file, H.264 (libx264) in yuv420p, of frames uint8 (H, W, 3) RGB of one even size.
 
-    `fps`: frames a second; 29.97 is meant as 30000/1001. `crf`: 0 (no loss) to 51. One thread and
-    no date, so the bytes follow from the arguments and the library. ValueError for no frames, odd
-    or changing sizes. MissingExtra without PyAV.
+    `fps`: frames a second; 29.97 is meant as 30000/1001. `crf`: 0 (no loss) to 51. One thread, no
+    date, and no macroblock tree (it reads memory that x264 has not set, and chooses other
+    quantizers from call to call), so the bytes follow from the arguments and the library.
+    ValueError for no frames, odd or changing sizes. MissingExtra without PyAV.
     """
     av = load_av()
     rate = fps if isinstance(fps, Fraction) else _rate(fps)
@@ -39,7 +40,7 @@ def write_mp4(
                 stream = container.add_stream("libx264", rate=rate)
                 stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
                 stream.codec_context.thread_count = 1
-                stream.options = {"crf": str(crf), "preset": preset}
+                stream.options = {"crf": str(crf), "preset": preset, "x264-params": "mbtree=0"}
             if frame.shape != (height, width, 3):
                 raise ValueError(f"a frame is {frame.shape}, the first was {(height, width, 3)}")
             picture = av.VideoFrame.from_ndarray(np.ascontiguousarray(frame), format="rgb24")

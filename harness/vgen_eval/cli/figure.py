@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from vgen_eval.cli.completing import complete_runs, complete_tasks
+from vgen_eval.cli import sample_options as option
 from vgen_eval.cli.fractions import Number
-from vgen_eval.cli.rules_help import RULES
 
 if TYPE_CHECKING:
     from vgen_eval.viewer.drawing.render import Style
@@ -22,8 +21,8 @@ LAYOUTS = ("editors", "gallery")
 SUFFIXES = (".png", ".svg")
 
 
-@click.command("figure", epilog=RULES)
-@click.argument("runs", nargs=-1, metavar="RUN...", shell_complete=complete_runs)
+@click.command("figure", epilog=option.RULES)
+@option.runs
 @click.option(
     "--layout",
     type=click.Choice(LAYOUTS),
@@ -31,17 +30,9 @@ SUFFIXES = (".png", ".svg")
     metavar="NAME",
     help="editors: answers over what they were read as; gallery: a row a sample (editors).",
 )
-@click.option("--select", metavar="RULE", help="Which samples: median:absrel, decides, ...")
-@click.option("--sample", "samples", multiple=True, metavar="ID", help="A sample by its id.")
-@click.option(
-    "-n",
-    "--n",
-    "n",
-    type=click.IntRange(min=1),
-    default=4,
-    metavar="N",
-    help="Samples at most (4).",
-)
+@option.select("median:absrel")
+@option.samples
+@option.most(4)
 @click.option("-o", "--to", "file", metavar="FILE", help="Picture to write: .png or .svg.")
 @click.option("--error", "with_error", is_flag=True, help="Show where predictions are off, too.")
 @click.option("--no-caption", is_flag=True, help="Leave the caption out of the picture.")
@@ -54,18 +45,11 @@ SUFFIXES = (".png", ".svg")
     metavar="INCHES",
     help="Width of the figure (7: two columns of a paper).",
 )
-@click.option(
-    "--attempt", type=click.IntRange(min=1), default=1, metavar="K", help="Which attempt (1)."
-)
-@click.option(
-    "--task",
-    metavar="NAME[@PROTOCOL]",
-    shell_complete=complete_tasks,
-    help="Runs of that task alone; a part of its name will do.",
-)
-@click.option("--anyway", is_flag=True, help="Show runs together that differ in more than models.")
-@click.option("--data-root", metavar="DIR", help="Folder of the data sets ($VGEN_DATA).")
-@click.option("--output", default="results", metavar="DIR", help="Results folder (results).")
+@option.attempt
+@option.task
+@option.anyway
+@option.data_root
+@option.output
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout: its record.")
 def command(
     *, runs: Sequence[str], layout: Any, select: str | None, samples: Sequence[str], n: int,
@@ -126,12 +110,8 @@ def _check(file: str | None, select: str | None, samples: Sequence[str], *, as_j
     """The picture's format; UsageError where it is none, or nothing would come out."""
     from vgen_eval.cli.writing import refuse_pipe
     from vgen_eval.errors import UsageError
-    from vgen_eval.viewer.rules import parse
 
-    if select is not None:
-        if samples:
-            raise UsageError("--select and --sample: one of them chooses", cure="leave one out")
-        parse(select)  # before anything is read
+    option.check_choice(select, samples)  # before anything is read
     if file is None:
         if not as_json:
             raise UsageError("a figure is a file", cure="-o figure.png, or --json for its record")

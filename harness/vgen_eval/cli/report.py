@@ -7,9 +7,8 @@ from pathlib import Path
 
 import click
 
-from vgen_eval.cli.completing import complete_runs, complete_tasks
+from vgen_eval.cli import sample_options as option
 from vgen_eval.cli.fractions import Number
-from vgen_eval.cli.rules_help import RULES
 
 __all__ = ["command"]
 
@@ -17,20 +16,12 @@ SUFFIXES = (".html", ".htm")
 STDOUT = "/dev/stdout"
 
 
-@click.command("report", epilog=RULES)
-@click.argument("runs", nargs=-1, metavar="RUN...", shell_complete=complete_runs)
+@click.command("report", epilog=option.RULES)
+@option.runs
 @click.option("-o", "--to", "file", metavar="FILE", help="Page to write: .html.")
-@click.option("--select", metavar="RULE", help="Which samples: worst:primary, decides, ...")
-@click.option("--sample", "samples", multiple=True, metavar="ID", help="A sample by its id.")
-@click.option(
-    "-n",
-    "--n",
-    "n",
-    type=click.IntRange(min=1),
-    default=12,
-    metavar="N",
-    help="Samples at most (12).",
-)
+@option.select("worst:primary")
+@option.samples
+@option.most(12)
 @click.option(
     "--max-mb",
     type=Number(min=0.1, max=2000),
@@ -38,18 +29,11 @@ STDOUT = "/dev/stdout"
     metavar="MB",
     help="Size of the page at most (25).",
 )
-@click.option(
-    "--attempt", type=click.IntRange(min=1), default=1, metavar="K", help="Which attempt (1)."
-)
-@click.option(
-    "--task",
-    metavar="NAME[@PROTOCOL]",
-    shell_complete=complete_tasks,
-    help="Runs of that task alone; a part of its name will do.",
-)
-@click.option("--anyway", is_flag=True, help="Show runs together that differ in more than models.")
-@click.option("--data-root", metavar="DIR", help="Folder of the data sets ($VGEN_DATA).")
-@click.option("--output", default="results", metavar="DIR", help="Results folder (results).")
+@option.attempt
+@option.task
+@option.anyway
+@option.data_root
+@option.output
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout: its record.")
 def command(
     *, runs: Sequence[str], file: str | None, select: str | None, samples: Sequence[str], n: int,
@@ -108,12 +92,8 @@ def _check(file: str | None, select: str | None, samples: Sequence[str]) -> Path
     """Where the page goes; UsageError where it is no page, before anything is read."""
     from vgen_eval.cli.writing import refuse_pipe
     from vgen_eval.errors import UsageError
-    from vgen_eval.viewer.rules import parse
 
-    if select is not None:
-        if samples:
-            raise UsageError("--select and --sample: one of them chooses", cure="leave one out")
-        parse(select)
+    option.check_choice(select, samples)  # before anything is read
     if file is None:
         raise UsageError("a report is a file", cure="-o page.html")
     if file != STDOUT and Path(file).suffix.lower() not in SUFFIXES:

@@ -15,7 +15,7 @@ import pytest
 from app_kit import client_of, row_of
 from results_kit import FAMILIES, World, run_of
 from starlette.testclient import TestClient
-from vgen_eval.viewer.pages.templating import environment, exact
+from vgen_eval.viewer.staging.templating import environment, exact
 
 HIDDEN = "\u202e\u0007\u001b\u0000\u2066\u0085"
 TAIL = f"x{HIDDEN}\ny"

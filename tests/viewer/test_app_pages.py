@@ -12,7 +12,7 @@ from results_kit import FAMILIES, MANY_TASK, World
 from results_kit import run_of as run_folder
 from starlette.testclient import TestClient
 from vgen_eval.viewer import standings
-from vgen_eval.viewer.pages.templating import FOLD, number, said, score
+from vgen_eval.viewer.staging.templating import FOLD, number, said, score
 
 DEPTH = FAMILIES["depth"]
 

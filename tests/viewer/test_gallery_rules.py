@@ -18,9 +18,9 @@ from starlette.testclient import TestClient
 from vgen_eval.plugins import Catalog
 from vgen_eval.results.reading import read_runs
 from vgen_eval.viewer.choosing import candidates_of
-from vgen_eval.viewer.pages import links
 from vgen_eval.viewer.records import CHOSEN, PAGE_SIZE, Query, RunRow
 from vgen_eval.viewer.selection import choose
+from vgen_eval.viewer.staging import links
 
 sys.path.insert(0, str(Path(__file__).parent / "index"))
 from indexkit import card_of, prediction, record_of, score, write_run

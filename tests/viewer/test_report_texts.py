@@ -14,8 +14,8 @@ from vgen_eval.results.reading import Run, read_run
 from vgen_eval.types import Request
 
 pytest.importorskip("jinja2", reason="a report needs vgen-eval[view]")
-from vgen_eval.viewer.pages.templating import FOLD
 from vgen_eval.viewer.report.build import build_report
+from vgen_eval.viewer.staging.templating import FOLD
 
 MB = 1_000_000
 END = "the very last word"

@@ -156,7 +156,7 @@ def _find(folder: str) -> tuple[Path, Path | None]:
 
 def _page_of(site: Site, run: Path | None) -> str:
     """The address of the run's page; "" where no run was named, or it is not found."""
-    from vgen_eval.viewer.pages import links
+    from vgen_eval.viewer.staging import links
 
     if run is None:
         return ""

@@ -19,11 +19,11 @@ from starlette.routing import Route
 from vgen_eval.errors import UsageError, VgenEvalError
 from vgen_eval.viewer.index.lines import stamp_of
 from vgen_eval.viewer.labels import name_runs
-from vgen_eval.viewer.pages import links
 from vgen_eval.viewer.pages.commands import report_command
-from vgen_eval.viewer.pages.templating import number, page, score, tell_status
 from vgen_eval.viewer.records import KEY_LENGTH, PAGE_SIZE, PairRow, Query, RunRow
 from vgen_eval.viewer.site import Site
+from vgen_eval.viewer.staging import links
+from vgen_eval.viewer.staging.templating import number, page, score, tell_status
 from vgen_eval.wording import plural
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from vgen_eval.errors import NotRunnable, UsageError
 from vgen_eval.viewer.absent import NoSuchPage
-from vgen_eval.viewer.pages.templating import page
+from vgen_eval.viewer.staging.templating import page
 
 __all__ = ["answer", "refuse"]
 

@@ -14,13 +14,13 @@ from starlette.routing import Route
 from vgen_eval.errors import UsageError
 from vgen_eval.viewer.charts import Chart, histogram
 from vgen_eval.viewer.index.naming import ValueNames
-from vgen_eval.viewer.pages import links
 from vgen_eval.viewer.pages.gallery_rule import GRAMMAR, Choice, Refused, tell_choice, tell_refusal
 from vgen_eval.viewer.pages.media import thumb_of
-from vgen_eval.viewer.pages.templating import group_of, page, score, tell_status
 from vgen_eval.viewer.records import CHOSEN, PAGE_SIZE, Facets, Query, RunRow, SampleRow
 from vgen_eval.viewer.rules import parse
 from vgen_eval.viewer.site import Site
+from vgen_eval.viewer.staging import links
+from vgen_eval.viewer.staging.templating import group_of, page, score, tell_status
 
 __all__ = ["LAYERS", "ROUTES", "show_gallery"]
 

@@ -13,10 +13,10 @@ from vgen_eval.results.card import ResultCard
 from vgen_eval.types import STATUS_GROUP
 from vgen_eval.viewer.absent import not_found
 from vgen_eval.viewer.charts import dot
-from vgen_eval.viewer.pages import links
-from vgen_eval.viewer.pages.templating import page
 from vgen_eval.viewer.records import KEY_LENGTH, Query, RunRow, key_of
 from vgen_eval.viewer.site import Site
+from vgen_eval.viewer.staging import links
+from vgen_eval.viewer.staging.templating import page
 from vgen_eval.viewer.standings import Choice, Group, Standing, choose, make_groups
 from vgen_eval.wording import plural
 

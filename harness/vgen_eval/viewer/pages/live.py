@@ -7,11 +7,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from vgen_eval.viewer.absent import not_found
-from vgen_eval.viewer.pages import links
 from vgen_eval.viewer.pages.runs import mark_of
-from vgen_eval.viewer.pages.templating import plain
 from vgen_eval.viewer.records import PAGE_SIZE, read_whole
 from vgen_eval.viewer.site import Site
+from vgen_eval.viewer.staging import links
+from vgen_eval.viewer.staging.templating import plain
 
 __all__ = ["ROUTES", "since", "tell_all"]
 

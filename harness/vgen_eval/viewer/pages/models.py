@@ -15,14 +15,14 @@ from vgen_eval.viewer.absent import not_found
 from vgen_eval.viewer.drawing.render import Style
 from vgen_eval.viewer.labels import name_runs
 from vgen_eval.viewer.looking import Look
-from vgen_eval.viewer.pages import links
-from vgen_eval.viewer.pages.addresses import LiveMedia
 from vgen_eval.viewer.pages.commands import report_command
 from vgen_eval.viewer.pages.sample import Pairs, read_view
-from vgen_eval.viewer.pages.stage import Stage, build_stage
-from vgen_eval.viewer.pages.templating import page
 from vgen_eval.viewer.records import KEY_LENGTH, RunRow, SampleRow, key_of
 from vgen_eval.viewer.site import Site
+from vgen_eval.viewer.staging import links
+from vgen_eval.viewer.staging.addresses import LiveMedia
+from vgen_eval.viewer.staging.stage import Stage, build_stage
+from vgen_eval.viewer.staging.templating import page
 
 __all__ = ["MOST", "ROUTES", "show_models"]
 

@@ -11,11 +11,11 @@ from starlette.routing import Route
 from vgen_eval.results.card import ResultCard
 from vgen_eval.viewer.card_words import pairs, sections, subsets
 from vgen_eval.viewer.charts import histogram
-from vgen_eval.viewer.pages import links
 from vgen_eval.viewer.pages.gallery import NEWEST
-from vgen_eval.viewer.pages.templating import page
 from vgen_eval.viewer.records import RunRow
 from vgen_eval.viewer.site import Site
+from vgen_eval.viewer.staging import links
+from vgen_eval.viewer.staging.templating import page
 
 __all__ = ["ROUTES", "show_run"]
 

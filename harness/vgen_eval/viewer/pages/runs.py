@@ -9,9 +9,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from vgen_eval.viewer.pages.templating import page
 from vgen_eval.viewer.records import RunRow
 from vgen_eval.viewer.site import Site
+from vgen_eval.viewer.staging.templating import page
 
 __all__ = ["ROUTES", "STATES", "folder_of", "mark_of", "show_runs"]
 

@@ -18,13 +18,13 @@ from vgen_eval.viewer.absent import not_found
 from vgen_eval.viewer.drawing.render import Style
 from vgen_eval.viewer.labels import name_runs
 from vgen_eval.viewer.looking import Look
-from vgen_eval.viewer.pages import links
-from vgen_eval.viewer.pages.addresses import LiveMedia
 from vgen_eval.viewer.pages.commands import report_command
-from vgen_eval.viewer.pages.stage import build_stage
-from vgen_eval.viewer.pages.templating import page
 from vgen_eval.viewer.records import Query, RunRow, SampleRow, Walk, read_whole
 from vgen_eval.viewer.site import Site
+from vgen_eval.viewer.staging import links
+from vgen_eval.viewer.staging.addresses import LiveMedia
+from vgen_eval.viewer.staging.stage import build_stage
+from vgen_eval.viewer.staging.templating import page
 from vgen_eval.viewing import Words
 
 __all__ = ["ROUTES", "VIEW", "Pairs", "read_view", "show_sample", "show_words"]

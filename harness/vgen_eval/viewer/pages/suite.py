@@ -13,10 +13,10 @@ from vgen_eval.results.reading import Run, name_apart
 from vgen_eval.results.tables import spelling
 from vgen_eval.results.tables.build import make_table
 from vgen_eval.results.tables.record import Table
-from vgen_eval.viewer.pages import links
-from vgen_eval.viewer.pages.templating import page
 from vgen_eval.viewer.records import RunRow
 from vgen_eval.viewer.site import Site
+from vgen_eval.viewer.staging import links
+from vgen_eval.viewer.staging.templating import page
 
 __all__ = ["ROUTES", "show_table"]
 

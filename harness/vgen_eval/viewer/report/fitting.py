@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from vgen_eval.viewer.gathering import Gathered
-from vgen_eval.viewer.pages.stage import Card
 from vgen_eval.viewer.report.media import Field
 from vgen_eval.viewer.report.sections import Section, make_section
+from vgen_eval.viewer.staging.stage import Card
 
 if TYPE_CHECKING:
     from vgen_eval.viewer.report.texts import LongText

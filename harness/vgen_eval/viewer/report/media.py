@@ -44,7 +44,7 @@ class Field(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
 
 class ReportMedia:
-    """Addresses inside a page: `vgen_eval.viewer.pages.addresses.Media` without a server."""
+    """Addresses inside a page: `vgen_eval.viewer.staging.addresses.Media` without a server."""
 
     maps = ""
 

@@ -12,9 +12,9 @@ from vgen_eval.results.card import ResultCard
 from vgen_eval.viewer.drawing.ranges import shared_ranges
 from vgen_eval.viewer.gathering import Gathered
 from vgen_eval.viewer.looking import Look
-from vgen_eval.viewer.pages.stage import Card, Stage, build_stage
 from vgen_eval.viewer.records import key_of
 from vgen_eval.viewer.report.media import Field, ReportMedia, clip_of
+from vgen_eval.viewer.staging.stage import Card, Stage, build_stage
 from vgen_eval.viewing import ClassMap, Directions, Film, ScalarMap, Words
 
 __all__ = ["Attempt", "Clip", "Section", "make_section"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from vgen_eval.viewer.pages.templating import FOLD, environment, said, visible
+from vgen_eval.viewer.staging.templating import FOLD, environment, said, visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -9,8 +9,8 @@ from typing import Protocol, runtime_checkable
 from vgen_eval.viewer.drawing.fields import has_field
 from vgen_eval.viewer.drawing.render import Style
 from vgen_eval.viewer.looking import Look, Shown
-from vgen_eval.viewer.pages.links import query_string
 from vgen_eval.viewer.records import key_of
+from vgen_eval.viewer.staging.links import query_string
 
 __all__ = ["LiveMedia", "Media", "Telling"]
 

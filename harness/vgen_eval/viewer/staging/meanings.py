@@ -10,7 +10,7 @@ import msgspec
 from vgen_eval.viewer.drawing.legend import legend_of
 from vgen_eval.viewer.drawing.maps import MARKS, hex_of
 from vgen_eval.viewer.drawing.render import Style
-from vgen_eval.viewer.pages.staged import Card, Class
+from vgen_eval.viewer.staging.staged import Card, Class
 from vgen_eval.viewing import ClassMap, Marks
 
 __all__ = ["Address", "list_classes", "with_classes"]

@@ -14,11 +14,11 @@ from vgen_eval.viewer.drawing.maps import ABOVE, BELOW, BY_KIND, TABLES, hex_of
 from vgen_eval.viewer.drawing.ranges import range_of, shared_ranges
 from vgen_eval.viewer.drawing.render import SCALES, Style
 from vgen_eval.viewer.looking import Look, Shown
-from vgen_eval.viewer.pages.addresses import Media, Telling
-from vgen_eval.viewer.pages.links import query_string
-from vgen_eval.viewer.pages.meanings import list_classes, with_classes
-from vgen_eval.viewer.pages.scale_bars import ball, fixed_colours, in_short, steps, ticks
-from vgen_eval.viewer.pages.staged import Card, Stage, StripCard
+from vgen_eval.viewer.staging.addresses import Media, Telling
+from vgen_eval.viewer.staging.links import query_string
+from vgen_eval.viewer.staging.meanings import list_classes, with_classes
+from vgen_eval.viewer.staging.scale_bars import ball, fixed_colours, in_short, steps, ticks
+from vgen_eval.viewer.staging.staged import Card, Stage, StripCard
 from vgen_eval.viewer.strips import strip_of
 from vgen_eval.viewing import (
     Bars,

@@ -8,7 +8,7 @@ import msgspec
 
 from vgen_eval.viewer.drawing.render import Style
 from vgen_eval.viewer.looking import Look, Shown
-from vgen_eval.viewer.pages.scale_bars import Tick, in_short
+from vgen_eval.viewer.staging.scale_bars import Tick, in_short
 from vgen_eval.viewer.strips import Strip
 
 __all__ = ["Card", "Class", "Stage", "StripCard"]

@@ -15,8 +15,8 @@ from vgen_eval._version import __version__
 from vgen_eval.results.markdown import format_value
 from vgen_eval.types import STATUS_GROUP
 from vgen_eval.viewer import assets
-from vgen_eval.viewer.pages import links
-from vgen_eval.viewer.pages.untold import (
+from vgen_eval.viewer.staging import links
+from vgen_eval.viewer.staging.untold import (
     explain_value,
     leading_values,
     untold_replies,

@@ -14,12 +14,11 @@ from vgen_eval.cards.records import ModelCard, ProtocolCard, SuiteCard, TaskCard
 from vgen_eval.cards.salvage import told_already
 from vgen_eval.cards.terms import unfilled_terms
 from vgen_eval.cards.yaml_nodes import read_text
+from vgen_eval.distributions import HOME
 from vgen_eval.errors import CardError, Problem, UsageError, VgenEvalError
 from vgen_eval.types import Value
 
 __all__ = ["check_card"]
-
-HOME = "vgen-eval"
 
 
 def check_card(

@@ -66,7 +66,7 @@ def command(
     from vgen_eval.cli import logs, terminal
     from vgen_eval.cli.finding import find_run_paths
     from vgen_eval.cli.options import read_pairs
-    from vgen_eval.engine.models import HOME
+    from vgen_eval.distributions import HOME
     from vgen_eval.errors import UsageError
     from vgen_eval.plugins import Catalog
 

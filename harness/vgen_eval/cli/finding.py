@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from vgen_eval.distributions import bare_name
 from vgen_eval.errors import NotRunnable, UsageError, nearest
 from vgen_eval.store.run import RunStore, find_runs, is_folder, is_run, runs_below
 
@@ -12,8 +13,6 @@ __all__ = ["find_run", "find_run_paths", "match_runs", "runs_of"]
 
 SHORTEST = 4
 """Letters of an id at least: less is more often a slip than meant."""
-OWN = ("vgen-eval", "local")
-"""Distributions whose models go by their bare names."""
 MOST_NAMED = 3
 
 
@@ -147,8 +146,7 @@ def _nearest(word: str, output: Path) -> str:
     for run in find_runs(output):
         ids.append(run.name)
         model, task = _asked(run)
-        distribution, _, bare = model.partition(":")
-        name = bare if distribution in OWN else model
+        bare, name = model.partition(":")[2], bare_name(model)
         if task:
             names |= {name, bare, f"{name}/{task}"} if "/" in word else {name, bare}
     is_id = len(word) >= SHORTEST and set(word) <= set("0123456789abcdef")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from vgen_eval._version import __version__
 from vgen_eval.cli import outcome, terminal
 from vgen_eval.cli.numbers import duration, number
+from vgen_eval.distributions import name_with
 from vgen_eval.statistics import MIN_GROUPS
 from vgen_eval.types import STATUS_GROUP
 from vgen_eval.wording import part_of
@@ -279,8 +280,7 @@ def _headline(plan: Plan) -> str:
 
 def _model(job: Job) -> str:
     """The model as `suites.model_label` names it in the table's lines."""
-    own = job.model.distribution in ("vgen-eval", "local")
-    return job.model.name if own else job.model.qualified
+    return name_with(job.model.distribution, job.model.name)
 
 
 def _label(job: Job, plan: Plan | None) -> str:

@@ -70,6 +70,7 @@ def list_runs(output: str, as_json: bool) -> int:
 def _describe(path: Path, output: Path) -> dict[str, Any]:
     """What a line says of a run, however little of it is readable."""
     from vgen_eval.cli.run_facts import count_done
+    from vgen_eval.distributions import bare_name
     from vgen_eval.errors import NotRunnable
     from vgen_eval.results.card import read_card
     from vgen_eval.store.run import RunStore
@@ -83,10 +84,9 @@ def _describe(path: Path, output: Path) -> dict[str, Any]:
     }  # fmt: skip
     try:
         asked = RunStore(path).record
-        distribution, _, model = asked["model"].partition(":")
         done, expected = count_done(path, asked)
         record |= {
-            "model": model if distribution in ("vgen-eval", "local") else asked["model"],
+            "model": bare_name(asked["model"]),
             "task": asked["task"],
             "answer": asked["answer"],
             "prompt": asked["prompt"]["variant"],

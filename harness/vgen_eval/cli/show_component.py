@@ -19,7 +19,7 @@ __all__ = ["describe_components"]
 
 def describe_components(name: str, catalog: Catalog) -> Iterator[tuple[dict[str, Any], list[str]]]:
     """Record and lines of every decoder, encoder, metric, data set and adapter of that name."""
-    from vgen_eval.engine.models import HOME
+    from vgen_eval.distributions import HOME
     from vgen_eval.errors import VgenEvalError
     from vgen_eval.hookspecs import HOOKS
 

@@ -17,19 +17,18 @@ __all__ = ["model_label", "print_suites", "summarise_suites", "task_label"]
 
 def task_label(card: ResultCard) -> str:
     """task@protocol, its distribution before it when that is not vgen-eval."""
-    from vgen_eval.engine.models import HOME
+    from vgen_eval.distributions import HOME, name_with
 
     distribution = card.task_info.get("distribution", HOME)
-    prefix = "" if distribution in (HOME, "local") else f"{distribution}:"
-    return f"{prefix}{card.task}@{card.protocol}"
+    return name_with(distribution, f"{card.task}@{card.protocol}")
 
 
 def model_label(card: ResultCard) -> str:
     """The model, its distribution before it when that is not vgen-eval."""
-    from vgen_eval.engine.models import HOME
+    from vgen_eval.distributions import HOME, name_with
 
     distribution = card.model_info.get("distribution", HOME)
-    return card.model if distribution in (HOME, "local") else f"{distribution}:{card.model}"
+    return name_with(distribution, card.model)
 
 
 def summarise_suites(

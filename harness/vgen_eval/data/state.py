@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import msgspec
 
 from vgen_eval import cards
-from vgen_eval.engine.models import HOME, LOCAL
+from vgen_eval.distributions import home_of
 from vgen_eval.engine.naming import TaskRef
 from vgen_eval.engine.tasks import open_task
 from vgen_eval.errors import (
@@ -142,7 +142,7 @@ def place_of(ref: TaskRef, data_root: str | None) -> Path | None:
 
 def reader_of(ref: TaskRef, catalog: Catalog) -> Any:
     """The class that reads the task's data."""
-    home = HOME if ref.distribution == LOCAL else ref.distribution
+    home = home_of(ref.distribution)
     return catalog.component("dataset", ref.card.dataset.reader, home=home).obj
 
 

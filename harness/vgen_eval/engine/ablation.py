@@ -20,12 +20,12 @@ import msgspec
 from vgen_eval import cards, jsonio
 from vgen_eval.answers import clean
 from vgen_eval.cards.records import ProtocolCard
+from vgen_eval.distributions import home_of
 from vgen_eval.engine.ablation_keys import ALIASES, PROTOCOL, answer_place, resolve_key
 from vgen_eval.engine.calibration import calibrate
 from vgen_eval.engine.judges import Judging
 from vgen_eval.engine.keeping import Keeper
 from vgen_eval.engine.lost import Lost
-from vgen_eval.engine.models import HOME, LOCAL
 from vgen_eval.engine.plan import Job
 from vgen_eval.engine.request import prepare
 from vgen_eval.engine.rescore import reopen, replay
@@ -208,7 +208,7 @@ def _other_protocol(base: Job, name: str) -> ProtocolCard:
 
 def _home(job: Job) -> str:
     distribution = job.task.ref.distribution
-    return HOME if distribution == LOCAL else distribution
+    return home_of(distribution)
 
 
 def _without_strange_options(

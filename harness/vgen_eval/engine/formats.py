@@ -15,8 +15,8 @@ from vgen_eval import cards, jsonio
 from vgen_eval.adapters import BaseAdapter
 from vgen_eval.answers import INLINE
 from vgen_eval.cards.records import ProtocolCard
+from vgen_eval.distributions import HOME
 from vgen_eval.engine.imported import check_imported
-from vgen_eval.engine.models import HOME
 from vgen_eval.engine.naming import TaskRef
 from vgen_eval.engine.tasks import Task, open_recorded
 from vgen_eval.errors import (

@@ -14,6 +14,7 @@ from vgen_eval import cards
 from vgen_eval.adapters import BaseAdapter
 from vgen_eval.cards.names import NAME
 from vgen_eval.cards.records import ModelCard
+from vgen_eval.distributions import IMPORTED
 from vgen_eval.engine.evaluate import Results, run_plan
 from vgen_eval.engine.formats import (
     AnswersAdapter,
@@ -22,7 +23,7 @@ from vgen_eval.engine.formats import (
     open_imported,
     read_file,
 )
-from vgen_eval.engine.models import IMPORTED, Model
+from vgen_eval.engine.models import Model
 from vgen_eval.engine.naming import TaskRef, expand_tasks
 from vgen_eval.engine.pipeline import Stop
 from vgen_eval.engine.plan import make_plan

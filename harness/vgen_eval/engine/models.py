@@ -14,6 +14,7 @@ import msgspec
 from vgen_eval import cards, jsonio
 from vgen_eval.adapters import BaseAdapter, FunctionAdapter, function_card
 from vgen_eval.cards.records import ModelCard, Needs
+from vgen_eval.distributions import HOME, LOCAL, home_of, name_with
 from vgen_eval.errors import CardError, NotRunnable, Problem, StorageError, UsageError
 from vgen_eval.secrets import redact
 from vgen_eval.types import Adapter, AnswerForm, Request
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BOUNDS",
-    "HOME",
-    "IMPORTED",
-    "LOCAL",
     "Model",
     "adhoc_card",
     "build_adapter",
@@ -40,13 +38,6 @@ __all__ = [
 
 BOUNDS = ("ceiling", "floor")
 """Roles of the models that stand beside a score."""
-
-HOME = "vgen-eval"
-"""The distribution whose names a bare name means first."""
-LOCAL = "local"
-"""What stands for the distribution of card files and of plain functions."""
-IMPORTED = "predictions"
-"""The same of predictions made elsewhere: a name of theirs is never an installed model's."""
 
 
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
@@ -77,8 +68,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def folder(self) -> str:
         """Its part of a run's path."""
-        own = (HOME, LOCAL)
-        return self.name if self.distribution in own else f"{self.distribution}/{self.name}"
+        return name_with(self.distribution, self.name, between="/")
 
     @property
     def qualified(self) -> str:
@@ -164,7 +154,7 @@ def resolve_model(
         raise UsageError(f"{name} is a {loaded.kind} card, not a model card")
     if not card.runnable:
         raise NotRunnable(f"model '{name}' cannot be run: {card.reason or 'no reason given'}")
-    home = HOME if distribution == LOCAL else distribution
+    home = home_of(distribution)
     component = catalog.component("adapter", card.adapter, home=home)
     return _assemble(
         card, component, options, overrides, loaded.card_digest, distribution,

@@ -11,7 +11,8 @@ import msgspec
 
 from vgen_eval import cards
 from vgen_eval.cards.records import SuiteCard, TaskCard
-from vgen_eval.engine.models import HOME, LOCAL, is_path
+from vgen_eval.distributions import LOCAL, name_with
+from vgen_eval.engine.models import is_path
 from vgen_eval.errors import CardError, UsageError, nearest
 
 if TYPE_CHECKING:
@@ -39,14 +40,12 @@ class TaskRef(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def label(self) -> str:
         """task@protocol, the distribution before it when it is not vgen-eval's own."""
-        prefix = "" if self.distribution in (HOME, LOCAL) else f"{self.distribution}:"
-        return f"{prefix}{self.name}@{self.protocol}"
+        return name_with(self.distribution, f"{self.name}@{self.protocol}")
 
     @property
     def path(self) -> str:
         """Its part of a run's path."""
-        prefix = "" if self.distribution in (HOME, LOCAL) else f"{self.distribution}/"
-        return f"{prefix}{self.name}@{self.protocol}"
+        return name_with(self.distribution, f"{self.name}@{self.protocol}", between="/")
 
 
 def expand_tasks(

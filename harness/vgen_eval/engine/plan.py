@@ -10,7 +10,8 @@ import msgspec
 
 from vgen_eval import cards, jsonio
 from vgen_eval.cards.records import JudgeCard
-from vgen_eval.engine.models import BOUNDS, HOME, LOCAL, Model, name_bounds, resolve_model
+from vgen_eval.distributions import home_of
+from vgen_eval.engine.models import BOUNDS, Model, name_bounds, resolve_model
 from vgen_eval.engine.naming import TaskRef, expand_tasks
 from vgen_eval.engine.pricing import has_price
 from vgen_eval.engine.selection import select
@@ -370,7 +371,7 @@ def _job(
     if answer.judge is not None:
         if judges is None:
             raise Unpaired("its answers are judged")
-        home = HOME if task.ref.distribution == LOCAL else task.ref.distribution
+        home = home_of(task.ref.distribution)
         judge, bounds = judges.of(answer.judge, home=home), {}
     codec = task.codec(answer)
     if model.card.role == "ceiling" and codec.encoder is None:

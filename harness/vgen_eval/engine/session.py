@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
+from vgen_eval.distributions import HOME
 from vgen_eval.engine.adapter_life import close_adapter, load_adapter
 from vgen_eval.engine.budget import Purse
 from vgen_eval.engine.calibration import calibrate, first_samples, is_calibrated_on, recall
@@ -17,7 +18,7 @@ from vgen_eval.engine.calling import count_callers, make_caller
 from vgen_eval.engine.judges import Judging
 from vgen_eval.engine.keeping import Keeper
 from vgen_eval.engine.limits import Gate
-from vgen_eval.engine.models import BOUNDS, HOME, Model
+from vgen_eval.engine.models import BOUNDS, Model
 from vgen_eval.engine.pipeline import Pipeline, Stop
 from vgen_eval.engine.plan import Job, Plan
 from vgen_eval.engine.settings import Settings

@@ -12,7 +12,7 @@ import msgspec
 from vgen_eval import cards, jsonio
 from vgen_eval.answers import clean
 from vgen_eval.cards.records import AnswerCard, MetricCard, ProtocolCard
-from vgen_eval.engine.models import HOME, LOCAL
+from vgen_eval.distributions import HOME, home_of
 from vgen_eval.engine.naming import TaskRef
 from vgen_eval.errors import (
     BrokenPlugin,
@@ -83,7 +83,7 @@ class Task:
         self.items = tuple(items)
         self.reader = {"name": reader.qualified, "version": reader.obj.version}
         self._catalog = catalog
-        self._home = HOME if ref.distribution == LOCAL else ref.distribution
+        self._home = home_of(ref.distribution)
         self._codecs: dict[str, Codec] = {}
         self.metrics = tuple(self._metric(card) for card in protocol.metrics)
         self.primary = self._value("primary", protocol.primary)
@@ -332,7 +332,7 @@ def _open_protocol(
 ) -> tuple[ProtocolCard, Component]:
     """The protocol with what is overridden in it, and the reader of the data."""
     protocol = cards.protocol(ref.card, ref.protocol)
-    home = HOME if ref.distribution == LOCAL else ref.distribution
+    home = home_of(ref.distribution)
     if overrides:
         own, protocol = protocol, cards.override(protocol, overrides)
         cards.check_setting(ref.card, own, protocol, catalog, label=ref.label, home=home)

@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from vgen_eval.engine.models import HOME, Model
+from vgen_eval.distributions import HOME
+from vgen_eval.engine.models import Model
 from vgen_eval.engine.settings import Settings
 from vgen_eval.errors import NotRunnable, UsageError
 from vgen_eval.secrets import redact

@@ -10,8 +10,8 @@ import yaml
 
 from vgen_eval.cards.digests import spelled
 from vgen_eval.cards.scalars import resolve_plain
+from vgen_eval.distributions import OWN, home_of
 from vgen_eval.drafts import Draft
-from vgen_eval.engine.models import HOME, LOCAL
 from vgen_eval.prompting import placeholders
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _drop_prompts(answer: dict[str, Any], fields: Sequence[str], defaults: _Defa
 
 def component_home(like: TaskRef) -> str:
     """The distribution that a card's plain names of components are looked up in first."""
-    return HOME if like.distribution == LOCAL else like.distribution
+    return home_of(like.distribution)
 
 
 class _Defaults:
@@ -151,7 +151,7 @@ def _exchange(
 
 def _home(body: dict[str, Any], distribution: str, catalog: Catalog) -> dict[str, Any]:
     """A protocol with its parts named so that they mean the same in a card of nobody's."""
-    if distribution in (HOME, LOCAL):
+    if distribution in OWN:
         return body
 
     def qualified(kind: str, name: str) -> str:

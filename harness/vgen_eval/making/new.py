@@ -166,7 +166,7 @@ def _families(catalog: Catalog) -> list[str]:
 
 
 def _draft(asked: NewTask, folder: Path, like: TaskRef | None, catalog: Catalog) -> Draft:
-    from vgen_eval.engine.models import HOME
+    from vgen_eval.distributions import HOME
 
     family = asked.family if like is None else like.card.family
     if family is None:

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from vgen_eval.distributions import HOME, LOCAL
 from vgen_eval.engine.ablation import Reading
-from vgen_eval.engine.models import HOME, LOCAL
 from vgen_eval.errors import BrokenPlugin
 from vgen_eval.results.comparing import compare, rank_moves
 from vgen_eval.results.table import ANSWERED, EXCLUDED, FAILED, NOT_RUN, UNSCORED

@@ -10,7 +10,8 @@ import msgspec
 
 from vgen_eval import cards
 from vgen_eval.conformance import short_record
-from vgen_eval.engine.models import HOME, IMPORTED, LOCAL, Model
+from vgen_eval.distributions import HOME, IMPORTED, LOCAL
+from vgen_eval.engine.models import Model
 from vgen_eval.engine.plan import Job
 from vgen_eval.engine.settings import Settings
 from vgen_eval.engine.tries import Tries

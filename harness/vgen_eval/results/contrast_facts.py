@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from vgen_eval import jsonio
-from vgen_eval.engine.models import HOME, LOCAL
+from vgen_eval.distributions import HOME, LOCAL
 from vgen_eval.results.identity import MODEL, differences
 from vgen_eval.results.reading import Run
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from vgen_eval import cards
-from vgen_eval.engine.models import HOME
+from vgen_eval.distributions import HOME
 from vgen_eval.errors import (
     BrokenPlugin,
     CardError,

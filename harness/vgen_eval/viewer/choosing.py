@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from vgen_eval.distributions import bare_name
 from vgen_eval.results.contrast_facts import label_runs
 from vgen_eval.store.run import RunStore
 from vgen_eval.types import STATUS_GROUP
-from vgen_eval.viewer.labels import bare_model
 from vgen_eval.viewer.ranking import Candidates
 from vgen_eval.viewer.records import SampleRow, key_of
 
@@ -44,7 +44,7 @@ def _read(run: Run, label: str, catalog: Catalog) -> Candidates:
 
 
 def _names(run: Run) -> Iterator[str]:
-    yield bare_model(run.card.model)
+    yield bare_name(run.card.model)
     yield run.card.model
     yield from (run.name, run.path.name, run.card.run, key_of(run.card.run.removeprefix("runs/")))
 

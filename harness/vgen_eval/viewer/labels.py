@@ -1,4 +1,4 @@
-"""What runs and their models are called: bare names, and what sets apart runs of one model."""
+"""What sets apart runs of one model in what they are called."""
 
 from __future__ import annotations
 
@@ -7,16 +7,7 @@ from collections.abc import Callable, Sequence
 
 from vgen_eval.viewer.records import RunRow
 
-__all__ = ["OWN", "bare_model", "name_runs"]
-
-OWN = ("vgen-eval", "local")
-"""Distributions whose models go by their bare names."""
-
-
-def bare_model(qualified: str) -> str:
-    """A model's name without its distribution, where that is one of `OWN`."""
-    distribution, _, bare = qualified.partition(":")
-    return bare if bare and distribution in OWN else qualified
+__all__ = ["name_runs"]
 
 
 def name_runs(runs: Sequence[RunRow]) -> list[str]:

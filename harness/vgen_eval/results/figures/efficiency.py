@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from vgen_eval.engine.models import IMPORTED
+from vgen_eval.distributions import IMPORTED
 from vgen_eval.errors import NotRunnable
 from vgen_eval.results.card import ResultCard
 from vgen_eval.results.figures import style

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from vgen_eval import cards
+from vgen_eval.distributions import HOME
 from vgen_eval.engine.judges import Judging
 from vgen_eval.engine.keeping import Keeper
-from vgen_eval.engine.models import HOME, Model
+from vgen_eval.engine.models import Model
 from vgen_eval.engine.plan import Job
 from vgen_eval.engine.request import Prepared, prepare
 from vgen_eval.engine.scorer import score_attempt

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_h
 import msgspec
 
 from vgen_eval import jsonio
-from vgen_eval.engine.models import HOME
+from vgen_eval.distributions import HOME
 from vgen_eval.engine.plan import Job
 from vgen_eval.errors import UsageError, nearest
 from vgen_eval.results.judging.record import SettingFacts

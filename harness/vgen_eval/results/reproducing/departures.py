@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from vgen_eval import jsonio
-from vgen_eval.engine.models import IMPORTED
+from vgen_eval.distributions import IMPORTED
 from vgen_eval.engine.naming import TaskRef
 from vgen_eval.engine.plan import Job
 from vgen_eval.engine.tasks import open_recorded

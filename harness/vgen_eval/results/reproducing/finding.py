@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from vgen_eval.engine.models import IMPORTED, LOCAL
+from vgen_eval.distributions import IMPORTED, LOCAL
 from vgen_eval.pairing import Unpaired
 from vgen_eval.results.card import ResultCard
 from vgen_eval.results.published import Row

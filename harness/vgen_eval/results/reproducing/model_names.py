@@ -10,7 +10,8 @@ import msgspec
 
 from vgen_eval import cards
 from vgen_eval.cards.records import ModelCard
-from vgen_eval.engine.models import HOME, IMPORTED, LOCAL, Model, is_path, read_options
+from vgen_eval.distributions import IMPORTED, LOCAL, home_of
+from vgen_eval.engine.models import Model, is_path, read_options
 from vgen_eval.errors import UsageError, VgenEvalError, nearest
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def pair_options(
     not installed or does not take them.
     """
     own = model.card.options
-    home = HOME if model.distribution == LOCAL else model.distribution
+    home = home_of(model.distribution)
     try:
         kind = catalog.component("adapter", model.card.adapter, home=home).obj
         read = [

@@ -10,7 +10,7 @@ from vgen_eval import cards
 from vgen_eval.cards.problems import Problems, join, join_index
 from vgen_eval.cards.records import ProtocolCard
 from vgen_eval.cards.yaml_nodes import read_text
-from vgen_eval.engine.models import HOME, LOCAL
+from vgen_eval.distributions import home_of
 from vgen_eval.engine.naming import TaskRef, expand_tasks
 from vgen_eval.errors import UsageError, VgenEvalError, nearest
 from vgen_eval.results.published import Row, Table, find_table, read_table
@@ -169,14 +169,14 @@ def row_protocol(row: Row, ref: TaskRef, catalog: Catalog) -> ProtocolCard:
     if not row.set:
         return own
     found = cards.override(own, {k.removeprefix(PREFIX): v for k, v in row.set.items()})
-    home = HOME if ref.distribution == LOCAL else ref.distribution
+    home = home_of(ref.distribution)
     cards.check_setting(ref.card, own, found, catalog, label=ref.label, home=home)
     return found
 
 
 def _values_of(protocol: ProtocolCard, ref: TaskRef, catalog: Catalog) -> set[str]:
     """What the metrics of a protocol report."""
-    home = HOME if ref.distribution == LOCAL else ref.distribution
+    home = home_of(ref.distribution)
     found: set[str] = set()
     for metric in protocol.metrics:
         prefix = f"{metric.label}." if metric.label else ""

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from vgen_eval import jsonio
-from vgen_eval.engine.models import IMPORTED
+from vgen_eval.distributions import IMPORTED
 from vgen_eval.errors import UsageError, nearest
 from vgen_eval.results.card import Score
 from vgen_eval.results.identity import MODEL, VERSIONS

@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 
+from vgen_eval.distributions import bare_name
 from vgen_eval.results.card import SCHEMA_VERSION, ResultCard
 from vgen_eval.types import STATUS_GROUP
 from vgen_eval.viewer.index.finding import Found
 from vgen_eval.viewer.index.meaning import Meaning
-from vgen_eval.viewer.labels import bare_model
 from vgen_eval.viewer.records import RunRow, RunState, key_of
 from vgen_eval.wording import plural
 
@@ -58,7 +58,7 @@ def _text(record: Mapping[str, Any], *fields: str) -> str:
 
 
 def _model(record: Mapping[str, Any]) -> str:
-    return bare_model(_text(record, "model"))
+    return bare_name(_text(record, "model"))
 
 
 def row_unreadable(found: Found, reason: str, record: Mapping[str, Any]) -> RunRow:

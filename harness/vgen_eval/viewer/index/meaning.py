@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from vgen_eval import cards
+from vgen_eval.distributions import home_of
 from vgen_eval.errors import VgenEvalError
 from vgen_eval.types import Value
 from vgen_eval.wording import describe
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["Meaning", "Resolver", "mean_of"]
 
 log = logging.getLogger(__name__)
-
-HOME, LOCAL = "vgen-eval", "local"
 
 
 class Meaning(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,7 +52,7 @@ class Resolver:
         home = str(task.get("task", "")).partition(":")[0]
         asked = msgspec.json.encode([home, metrics])
         if asked not in self._known:
-            self._known[asked] = tuple(self._ask(metrics, HOME if home == LOCAL else home))
+            self._known[asked] = tuple(self._ask(metrics, home_of(home)))
         return self._known[asked]
 
     def _ask(self, metrics: Sequence[Mapping[str, Any]], home: str) -> Iterator[Value]:

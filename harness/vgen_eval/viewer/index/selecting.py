@@ -15,10 +15,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from vgen_eval import jsonio
+from vgen_eval.distributions import OWN
 from vgen_eval.errors import UsageError, nearest
 from vgen_eval.results.card import ResultCard
 from vgen_eval.viewer.index.querying import Seen, conditions
-from vgen_eval.viewer.labels import OWN
 from vgen_eval.viewer.ranking import Candidates
 from vgen_eval.viewer.records import CHOSEN, Query, RunRow, SampleRow
 from vgen_eval.viewer.rules import PRIMARY, Rule

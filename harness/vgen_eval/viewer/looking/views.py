@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from vgen_eval.engine.models import HOME, LOCAL
+from vgen_eval.distributions import home_of
 from vgen_eval.engine.plan import Job
 from vgen_eval.errors import UsageError
 from vgen_eval.viewer.fallback import FallbackView
@@ -26,7 +26,7 @@ def measured_by(job: Job) -> tuple[str, ...]:
 def find_view(job: Job, catalog: Catalog, measures: str) -> Component:
     """The view of it; UsageError where nobody has one, and whatever its plugin raises."""
     distribution = job.task.ref.distribution
-    return catalog.component("view", measures, home=HOME if distribution == LOCAL else distribution)
+    return catalog.component("view", measures, home=home_of(distribution))
 
 
 def versions_of_views(job: Job, catalog: Catalog) -> Mapping[str, tuple[str, ...]]:

@@ -16,7 +16,7 @@ OWN = (HOME, LOCAL)
 
 def home_of(distribution: str) -> str:
     """The distribution whose components a card's bare names mean."""
-    return home_of(distribution)
+    return HOME if distribution == LOCAL else distribution
 
 
 def name_with(distribution: str, name: str, *, between: str = ":") -> str:

@@ -81,9 +81,9 @@ def command(
         page = _page_of(site, run)
         address = address_of(site, page)
         with Leaving() as leaving, contextlib.suppress(KeyboardInterrupt):  # how a reader ends it
-            told = _tell(site, folder, is_run=bool(page))
+            # the address last: who waits for it has been told the rest
+            terminal.note(_tell(site, folder, is_run=bool(page)), "Ctrl-C ends it.")
             terminal.say(address)
-            terminal.note(told, "Ctrl-C ends it.")
             load_ahead(site)
             if not no_open:
                 _open(address)

@@ -18,8 +18,9 @@ from vgen_eval.engine.importing import import_predictions
 from vgen_eval.plugins import Catalog
 
 __all__ = [
-    "DEPTH", "LABELS", "MASK", "NORMALS", "Scored", "Target", "npy", "picture", "run_command",
-    "score", "write_predictions", "write_task",
+    "DEPTH", "LABELS", "MASK", "NORMALS", "Scored", "Target", "npy", "picture", "random_photo",
+    "read_run", "run_command", "score", "write_card", "write_file", "write_model",
+    "write_predictions", "write_task",
 ]  # fmt: skip
 
 Files = Mapping[str, bytes]
@@ -128,15 +129,27 @@ def write_task(
     `reading`: how the reader takes the truth's files; `options`: the metric's; `answer`: what
     differs from the target's own form of answer.
     """
-    photo = photo or _photo(*size)
+    photo = photo or random_photo(*size)
     image = "photo.jpg" if photo.startswith(b"\xff\xd8") else "photo.png"
-    _write(folder / image, photo)
+    write_file(folder / image, photo)
     lines = []
     for name, data in truths.items():
-        _write(folder / "truths" / name, data)
+        write_file(folder / "truths" / name, data)
         line = {"id": Path(name).stem, "image": image, target.field: f"truths/{name}"}
         lines.append(line | ({"query": "the thing"} if target is MASK else {}))
     (folder / "manifest.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    return write_card(folder, target, reading=reading, options=options, answer=answer)
+
+
+def write_card(
+    folder: Path,
+    target: Target,
+    *,
+    reading: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None,
+    answer: Mapping[str, Any] | None = None,
+) -> str:
+    """Writes task.yaml alone, of what `write_task` says; gives its path."""
     how = {} if reading is None else {target.field: reading}
     card = {
         "task": f"known/{target.family}",
@@ -166,10 +179,17 @@ def write_task(
     return str(path)
 
 
+def write_model(folder: Path, name: str, **card: Any) -> str:
+    """Writes a model card; gives its path."""
+    path = folder / f"{name}.yaml"
+    write_file(path, json.dumps({"model": name, "licence": "CC0-1.0", **card}).encode())
+    return str(path)
+
+
 def write_predictions(folder: Path, predictions: Files) -> Path:
     """A folder of predictions, each named by its sample."""
     for name, data in predictions.items():
-        _write(folder / "predictions" / name, data)
+        write_file(folder / "predictions" / name, data)
     return folder / "predictions"
 
 
@@ -193,7 +213,7 @@ def score(
         answer=form,
         depth_scale=depth_scale,
     )
-    return _read_run(folder / "results", card)
+    return read_run(folder / "results", card)
 
 
 def run_command(folder: Path, task: str, *words: str) -> subprocess.CompletedProcess[str]:
@@ -208,7 +228,7 @@ def run_command(folder: Path, task: str, *words: str) -> subprocess.CompletedPro
     )  # fmt: skip
 
 
-def _read_run(output: Path, card: ResultCard) -> Scored:
+def read_run(output: Path, card: ResultCard) -> Scored:
     """What the run of a card wrote, read as strict JSON."""
     run = output / card.run
     (scores,) = (run / "scores").glob("*.jsonl")
@@ -223,12 +243,13 @@ def _read_run(output: Path, card: ResultCard) -> Scored:
     )
 
 
-def _photo(height: int, width: int) -> bytes:
+def random_photo(height: int, width: int) -> bytes:
     """A photograph that no answer equals."""
     return picture(np.random.default_rng(7).integers(0, 255, (height, width, 3), np.uint8))
 
 
-def _write(path: Path, data: bytes) -> None:
+def write_file(path: Path, data: bytes) -> None:
+    """Writes a file, with the folders that it lies in."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
 

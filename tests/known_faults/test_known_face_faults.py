@@ -17,6 +17,7 @@ def block(top: int, bottom: int, left: int, right: int) -> np.ndarray:
 
 
 def test_face_parts_that_overlap_are_merged_in_the_cards_order() -> None:
+    """https://github.com/taki0112/SPADE-Tensorflow/issues/14"""
     skin, eye, hair = block(10, 59, 15, 49), block(22, 27, 20, 25), block(5, 24, 10, 54)
     assert [int(mask.sum()) for mask in (skin, eye, hair)] == [1750, 36, 900]
     labels = merge_parts([("hair", hair), ("l_eye", eye), ("skin", skin)], 64)
@@ -27,6 +28,7 @@ def test_face_parts_that_overlap_are_merged_in_the_cards_order() -> None:
 
 
 def test_two_numberings_of_the_same_parts_are_compared_by_name() -> None:
+    """https://github.com/switchablenorms/CelebAMask-HQ/issues/99"""
     ours = ("background", "skin", "nose", "eye_g", "l_eye", "r_eye", "l_brow", "r_brow")
     theirs = ("background", "skin", "l_brow", "r_brow", "l_eye", "r_eye", "eye_g", "nose")
     target = np.repeat(np.arange(8, dtype=np.int32), 3).reshape(4, 6)

@@ -53,6 +53,34 @@ def test_an_array_of_objects_is_refused_and_its_pickle_never_runs(
     assert marker.exists()
 
 
+# --- cards --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "tag"),
+    [
+        ("name: evil\nmetric: !!python/object/apply:os.makedirs [IT_RAN]\n",
+         "!!python/object/apply:os.makedirs"),
+        ("name: evil2\nfn: !!python/name:os.system\n", "!!python/name:os.system"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("word", ["--tasks", "--model"])
+def test_a_card_that_names_code_is_refused_and_runs_none(
+    tmp_path: Path, text: str, tag: str, word: str
+) -> None:
+    """https://github.com/praekeltfoundation/vumi/issues/111"""
+    (tmp_path / "card.yaml").write_text(text)
+    whole = {"--tasks": "samples/counting", "--model": "copy", word: "card.yaml"}
+    words = [each for pair in whole.items() for each in pair]
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "vgen_eval.cli", "run", *words, "--json"],
+        capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode != 0
+    assert f"card.yaml:2: {text.splitlines()[1].partition(':')[0]}: tag {tag} " in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["card.yaml"]
+
+
 # --- bombs --------------------------------------------------------------------------------
 
 

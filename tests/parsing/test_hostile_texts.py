@@ -30,6 +30,7 @@ UNITS = [
     "scale of 1 ", "out of ", "the option ", " ", "\n", "\x00", "\u00e9", "\u7b54\u6848", "B\u548c",
     "<b>", "<", "A/", "?", "'", "is correct ", "option 2 ", "none of ", "ich kann ", "can't ",
     "\u0130", "[1]", "\ud83d", "no ", "Yes, ", "A, ", "A or ", "blurry to ", "sharp - ", "1, ",
+    "3 out of ", "(1 = bad, ", "on a ", "score (/",
 ]  # fmt: skip
 
 

@@ -30,6 +30,16 @@ from vgen_eval_plugins.parsing.ratings import parse_rating
         ('{"rating": 4.5}', 4.5, None),
         (r"\boxed{72}", 72.0, None),
         ("It shows 2 cats.\nFinal rating: 61", 61.0, None),
+        ("Rating: 3 (out of 10)", 3.0, 10.0),
+        ("Rating: three out of ten", 3.0, 10.0),
+        ("I rate it four stars out of five", 4.0, 5.0),
+        ("Score out of 10: 3", 3.0, 10.0),
+        ("Score (/10): 3.5", 3.5, 10.0),
+        ("Rating (1 = worst, 10 = best): 3", 3.0, 10.0),
+        ("Rating: 3.5 on a scale of 10", 3.5, 10.0),
+        ("On a 7-point scale, my rating is 6", 6.0, 7.0),
+        ('{"rating": 3, "max": 10}', 3.0, 10.0),
+        ('{"rating": 3, "scale": "1-10"}', 3.0, 10.0),
     ],
 )
 def test_the_one_number_is_the_rating_as_it_stands(

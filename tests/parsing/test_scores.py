@@ -22,6 +22,13 @@ READ = [
     ('{"score": 4}', 4), ('{"score": "4"}', 4), ('{"score": 4.0}', 4), ('{"Score": "4/5"}', 4),
     ('```json\n{"rating": 4, "reason": "2 faults"}\n```', 4), ('{"completeness": 2}', 2),
     ("\u8bc4\u5206\uff1a4", 4), ("\uff14", 4), ("Nota: 3", 3), ("Bewertung: 2", 2),
+    # scales that are the one asked for
+    ("Score: 3 (out of 5)", 3), ("Score: three out of five", 3), ("Score: 4 points out of 5", 4),
+    ("4 out of a possible 5", 4), ("Score (out of 5): 4", 4), ("Score (/5): 4", 4),
+    ("Rating/5: 4", 4), ("Score [1-5]: 4", 4), ("Score: 4 on a scale of 5", 4),
+    ("On a five-point scale, I give it a 4", 4), ("Rating (1 = worst, 5 = best): 3", 3),
+    ("Score: 4\n(1: bad, 3: fair, 5: good)", 4), ('{"score": 4, "max": 5}', 4),
+    ('{"score": 4, "scale": "1-5"}', 4), ("2 out of 3 items fail. Score: 4", 4),
 ]  # fmt: skip
 
 REFUSED = [
@@ -34,6 +41,14 @@ REFUSED = [
     '{"score": {}}', '{"score": ""}', '{"score": 1' + "0" * 4000 + "}", "Score: 1" + "0" * 5000,
     '{"score": 4, "score": 5}', "1, 2, 3", "Completeness score: 1. Relevance score: 2",
     "Score: 1 2", "1 2", "Score: 1, 2", "Score: 1, 2, 3", "Score: 4; 5", "[[4 5]]", "Score: 4 & 5",
+    # other scales
+    "Score: 3 (out of 10)", "Score: 3 (of 10)", "Score: 3 [out of 10]", "Score: 3 (/10)",
+    "Score: 3 points out of 10", "Score: 3 stars (out of 10 stars)", "Score: three out of ten",
+    "Score: 3 out of a possible 10", "3 out of a total of 10", "Score: 3 on a scale of 10",
+    "Score: 3 on a 10-point scale", "Score (out of 10): 3", "Score out of 10: 3", "Rating/10: 3",
+    "Score [0-10]: 3", "Rating (1 = worst, 10 = best): 3", "Score: 3 (0 = worst, 5 = best)",
+    '{"score": 3, "max": 10}', '{"score": 3, "out_of": 10}', '{"score": 3, "scale": "1-10"}',
+    '{"score": {"value": 3, "out_of": 10}}', '{"score": 3, "scale": 1e400}',
 ]  # fmt: skip
 
 
@@ -63,7 +78,11 @@ def test_unread_replies_are_no_lowest_scores() -> None:
         assert (len(read), sum(read) / len(read)) == (2, 3.5)
 
 
-@pytest.mark.parametrize(("text", "score"), [("Score: 0", 0), ("Score: 2/2", 2), ("1", 1)])
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [("Score: 0", 0), ("Score: 2/2", 2), ("1", 1), ("Score: 1 on a 3-point scale", 1),
+     ("Score: 2 (0 = none of it, 1 = a part, 2 = all)", 2)],
+)  # fmt: skip
 def test_scales_from_nought_are_read(text: str, score: int) -> None:
     assert parse_score(text, 0, 2).score == score
 

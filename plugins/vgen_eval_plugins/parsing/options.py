@@ -27,7 +27,7 @@ import msgspec
 
 from vgen_eval_plugins.parsing.choosing import Choices
 from vgen_eval_plugins.parsing.echoes import RepeatedList, drop_prompt, repeated_list
-from vgen_eval_plugins.parsing.faults import NotRead
+from vgen_eval_plugins.parsing.faults import NotRead, heard
 from vgen_eval_plugins.parsing.naming import Found
 from vgen_eval_plugins.parsing.objects import find_value
 from vgen_eval_plugins.parsing.texts import (
@@ -58,9 +58,7 @@ def parse_option(text: str, options: Mapping[str, str]) -> ParsedOption:
 
     NotRead, whose kind says why, when it chooses none, several, or one that was not offered.
     """
-    spoken = spoken_part(text)
-    if not spoken:
-        raise NotRead("empty", "the answer is empty" if not text.strip() else "only a trace")
+    spoken = heard(text, "answer")
     choices = _choices(tuple((str(key), str(value)) for key, value in options.items()))
     found = find_value(spoken)
     if found is not None and (spoken[0] in "{[`" or _has_answer(found[0])):

@@ -12,6 +12,8 @@ differ:
 7. refusals end here
 8. "4/5", "4 out of 5"
 9. the one number of the text, where it stands alone or is said of the picture ("about 72 %")
+
+A scale that the reply names ("out of 10", "(1 = worst, 10 = best)") is told beside the number.
 """
 
 from __future__ import annotations
@@ -23,12 +25,12 @@ from typing import Any
 import msgspec
 from vgen_eval.errors import Undecodable
 
-from vgen_eval_plugins.parsing.faults import NotRead
+from vgen_eval_plugins.parsing.faults import NotRead, heard
 from vgen_eval_plugins.parsing.objects import find_value
+from vgen_eval_plugins.parsing.scales import scale_of_object, set_scales_aside
 from vgen_eval_plugins.parsing.scores import (
     FINAL_SCORE,
     NAMED_SCORE,
-    SCALE,
     SCORE_KEYS,
     named_numbers,
     only_number,
@@ -39,7 +41,6 @@ from vgen_eval_plugins.parsing.texts import (
     is_refusal,
     marked_answers,
     plain_words,
-    spoken_part,
 )
 
 __all__ = ["ParsedRating", "parse_rating"]
@@ -60,11 +61,7 @@ class ParsedRating(msgspec.Struct, frozen=True):
 
 def parse_rating(text: str) -> ParsedRating:
     """The rating that a reply states; Undecodable, saying why, for none and for several."""
-    spoken = spoken_part(text)
-    if not spoken:
-        raise NotRead(
-            "empty", "the reply is empty" if not text.strip() else "only a thinking trace"
-        )
+    spoken = heard(text, "reply")
     if _PLAIN.fullmatch(spoken):
         return ParsedRating(_finite(spoken), "number", spoken[:SHOWN])
     found = find_value(spoken)
@@ -96,6 +93,9 @@ def _read_object(value: dict[str, Any], shown: str) -> ParsedRating:
     if len(found) != 1:
         raise Undecodable("the JSON holds no rating" if not found else "several JSON ratings")
     rating, out_of = found.pop()
+    scale = scale_of_object(keyed)
+    if out_of is None and scale is not None:
+        out_of = scale.high
     return ParsedRating(rating, "json", shown, out_of)
 
 
@@ -183,13 +183,11 @@ def _is_said_of_all(plain: str, number: re.Match[str]) -> bool:
 
 def _without_scale(text: str) -> tuple[str, float | None]:
     """The text without mentions of a scale, and where that ends; Undecodable for two of them."""
-    ends = {
-        tuple(float(end) for end in match.groups() if end is not None)
-        for match in SCALE.finditer(text)
-    }
+    rest, scales = set_scales_aside(text)
+    ends = {scale.high for scale in scales}
     if len(ends) > 1:
         raise Undecodable("several scales are named")
-    return SCALE.sub(" ", text), (max(next(iter(ends))) if ends else None)
+    return rest, ends.pop() if ends else None
 
 
 def _agree(rule: str, chosen: list[re.Match[str]], end: float | None) -> ParsedRating:

@@ -11,6 +11,8 @@ differ, are no whole number, or lie outside the scale:
 6. refusals end here
 7. "4/5", "4 out of 5", where 5 is the scale's end
 8. a number alone
+
+Wherever a reply names its scale, in words or beside the score in JSON, it has to be the one stated.
 """
 
 from __future__ import annotations
@@ -22,8 +24,14 @@ from typing import Any
 import msgspec
 from vgen_eval.errors import Undecodable
 
-from vgen_eval_plugins.parsing.faults import NotRead
+from vgen_eval_plugins.parsing.faults import NotRead, heard
 from vgen_eval_plugins.parsing.objects import find_value
+from vgen_eval_plugins.parsing.scales import (
+    NUMBER_WORDS,
+    Scale,
+    scale_of_object,
+    set_scales_aside,
+)
 from vgen_eval_plugins.parsing.texts import (
     SHOWN,
     double_bracketed,
@@ -36,7 +44,6 @@ from vgen_eval_plugins.parsing.texts import (
 __all__ = [
     "FINAL_SCORE",
     "NAMED_SCORE",
-    "SCALE",
     "SCORE_KEYS",
     "ParsedScore",
     "named_numbers",
@@ -55,11 +62,7 @@ class ParsedScore(msgspec.Struct, frozen=True):
 
 def parse_score(text: str, low: int, high: int) -> ParsedScore:
     """The score in low..high that a reply states; Undecodable, saying why, for anything else."""
-    spoken = spoken_part(text)
-    if not spoken:
-        raise NotRead(
-            "empty", "the reply is empty" if not text.strip() else "only a thinking trace"
-        )
+    spoken = heard(text, "reply")
     found = find_value(spoken)
     if found is not None and isinstance(found[0], dict):
         return ParsedScore(_json_score(found[0], low, high), "json", found[1])
@@ -78,6 +81,7 @@ def _json_score(value: Any, low: int, high: int) -> int:
     if isinstance(value, dict):
         keyed = {str(key).casefold().strip().replace(" ", "_"): v for key, v in value.items()}
         named = [v for key, v in keyed.items() if key in SCORE_KEYS]
+        _refuse_other(scale_of_object(keyed), low, high)
         scores = {_json_score(v, low, high) for v in named or only_number(value)}
         if len(scores) != 1:
             raise Undecodable("the JSON holds no score" if not scores else "several JSON scores")
@@ -122,23 +126,15 @@ def _read_marked(text: str, low: int, high: int) -> ParsedScore | None:
 _REACH = 90
 """Characters between a word for a score and its number, at most."""
 
-_NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_WORDS = {word: value for value, word in enumerate(_NAMES)}
 _NUMBER = re.compile(
     r"(?P<range>\b(?:between|from)\s+)?"
     r"(?<![^\W\u3040-\u9fff\uac00-\ud7a3])(?<![.,/^-])(?<!\d:)(?P<sign>[+-]\s?)?"
-    rf"(?P<value>\d[\d,]*(?:\.\d+)?|\b(?:{'|'.join(_WORDS)})\b)(?![\w^]|[.,]\d)"
+    rf"(?P<value>\d[\d,]*(?:\.\d+)?|\b(?:{'|'.join(NUMBER_WORDS)})\b)(?![\w^]|[.,]\d)"
     r"(?:\s*(?:/|\bout\s+of\b|\bof\b|\bvon\b|\bsur\b|\bde\b|\bsu\b|\bиз\b|\bin\b(?=\s*\d+\s*$))\s*"
     r"(?P<of>\d{1,6}(?:\.\d+)?)(?![\w/]|\.\d))?"
     r"(?P<percent>\s*(?:%|percent\b|per cent\b))?"
     r"(?P<more>\s*(?:-|\bto\b|\bor\b|/)\s*\d|(?<!,) \d"
     r"|(?:(?<=,)| ?[;|&+]) ?(?:\d{1,9}(?:\.\d)?, ?){0,9}\d{1,9}(?:\.\d)?(?= ?(?:\n|$)))?",
-    re.IGNORECASE,
-)
-SCALE = re.compile(
-    r"(?:\b(?:on|in|of|using|with)\s+)?(?:\b(?:a|the|our)\s+)?\bscale\s*(?:of|from|is|:|,)?\s*\(?"
-    r"(\d{1,6})\s*(?:-|to|\.\.)\s*(\d{1,6})\)?|\((\d{1,6})\s*(?:-|to|\.\.)\s*(\d{1,6})\)"
-    r"|\bfrom\s+(\d{1,6})\s+to\s+(\d{1,6})\b|(?<![\w.-])(\d{1,6})\s?-\s?(\d{1,6})\s+scale\b",
     re.IGNORECASE,
 )
 _TO = (
@@ -197,14 +193,15 @@ def named_numbers(
 
 def _without_scale(text: str, low: int, high: int) -> str:
     """The text without mentions of the scale; Undecodable when another scale is named."""
+    rest, scales = set_scales_aside(text)
+    for scale in scales:
+        _refuse_other(scale, low, high)
+    return rest
 
-    def blank(match: re.Match[str]) -> str:
-        ends = [end for end in match.groups() if end is not None]
-        if ends != [str(low), str(high)]:
-            raise Undecodable(f"a score from {ends[0]} to {ends[1]}; {low} to {high} was asked for")
-        return " "
 
-    return SCALE.sub(blank, text)
+def _refuse_other(scale: Scale | None, low: int, high: int) -> None:
+    if scale is not None and not scale.fits(low, high):
+        raise Undecodable(f"a score of a scale of {scale}; {low} to {high} was asked for")
 
 
 def _agree(rule: str, chosen: list[re.Match[str]], low: int, high: int) -> ParsedScore:
@@ -226,7 +223,9 @@ def _value_of(number: re.Match[str], low: int, high: int) -> int:
     if fraction.strip("0"):
         raise Undecodable(f"'{shown}' is no whole number")
     digits = whole.lstrip("0") or "0"
-    value = _WORDS[word] if word in _WORDS else int(digits) if len(digits) <= 9 else 10**9
+    value = NUMBER_WORDS.get(word)
+    if value is None:
+        value = int(digits) if len(digits) <= 9 else 10**9
     if (number["sign"] or "").strip() == "-":
         value = -value
     if not low <= value <= high:

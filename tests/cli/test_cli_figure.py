@@ -72,6 +72,19 @@ def test_more_than_a_page_is_told_and_the_caption_may_stay_out(results, tmp_path
         assert picture.height < height
 
 
+@pytest.mark.parametrize("suffix", ["png", "svg"])
+def test_letters_that_the_font_lacks_are_told_of_a_picture(tmp_path, suffix, capfd):
+    evaluate(
+        tasks="samples/answers", model=lambda request: "图片非常清晰", model_name="chinese",
+        forms=["text"], output=tmp_path, bounds=False, limit=1,
+    )  # fmt: skip
+    file = tmp_path / f"figure.{suffix}"
+    assert main(["figure", "chinese", "--output", str(tmp_path), "-o", str(file)]) == 0
+    assert ("letters that the font lacks are boxes" in capfd.readouterr().err) == (suffix == "png")
+    if suffix == "svg":
+        assert "图片非常清晰" in file.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("verb", ["figure", "report"])
 def test_help_lists_every_rule_and_what_a_run_is(verb, capfd):
     assert main([verb, "--help"]) == 0

@@ -21,7 +21,8 @@ from vgen_eval.viewer.drawing.maps import ABOVE, BELOW
 from vgen_eval.viewer.drawing.render import Style
 from vgen_eval.viewer.figure.build import build_figure
 from vgen_eval.viewer.figure.cells import Cell
-from vgen_eval.viewer.figure.draw import draw_figure, measure
+from vgen_eval.viewer.figure.draw import draw_figure
+from vgen_eval.viewer.figure.extent import measure
 
 pytest.importorskip("matplotlib")
 CARDS = Path(__file__).parents[2] / "task_cards"
@@ -55,7 +56,8 @@ def test_a_row_of_errors_is_asked_for(runs):
 
 def test_a_gallery_is_a_row_a_sample_and_a_block_a_model(runs):
     made = figure(runs, layout="gallery", n=3)
-    assert made.heads == ("input", "truth", "classical", "", "oracle (ceiling)", "")
+    assert made.heads == ("input", "truth", "answer", "prediction", "answer", "prediction")
+    assert made.models == ("classical", "oracle (ceiling)")
     assert made.blocks == (2, 4)
     assert len(made.bands) == 3
 
@@ -236,8 +238,8 @@ def test_errors_in_a_gallery_have_their_own_bar(runs):
 def test_the_caption_may_stay_out_of_the_picture(runs):
     made = figure(runs, n=1)
     extent, bare = measure(made), measure(made, caption=False)
-    assert extent.caption
-    assert bare.caption == ()
+    assert extent.caption.lines
+    assert bare.caption.lines == ()
     assert bare.height < extent.height
     with PIL.Image.open(io.BytesIO(draw_figure(made, "png", caption=False))) as picture:
         assert picture.height == pytest.approx(bare.height * 300, abs=1)

@@ -85,7 +85,8 @@ def command(
         from vgen_eval.viewer.figure.draw import draw_figure
 
         write_file(Path(file), draw_figure(figure, form, width=width, caption=not no_caption))
-        terminal.note(*_tell_height(figure, width, caption=not no_caption), f"written to {file}")
+        notes = _tell_extent(figure, form, width, caption=not no_caption)
+        terminal.note(*notes, f"written to {file}")
     if as_json:
         terminal.say_json({**figure.record, "exit_code": code})
     else:
@@ -93,17 +94,21 @@ def command(
     return code
 
 
-def _tell_height(figure: Figure, width: float, *, caption: bool) -> list[str]:
-    """A note where it is higher than a page, with how many samples fit."""
-    from vgen_eval.viewer.figure.draw import MOST_RATIO, measure
+def _tell_extent(figure: Figure, form: str, width: float, *, caption: bool) -> list[str]:
+    """A note where it is higher than a page, with how many samples fit; one where its letters
+    are boxes."""
+    from vgen_eval.viewer.figure.extent import MOST_RATIO, measure
 
+    notes = []
     extent = measure(figure, width=width, caption=caption)
-    if extent.height <= MOST_RATIO * width:
-        return []
-    cure = f"-n {extent.fitting} fits a page" if extent.fitting else "higher than a page"
-    if not extent.fitting and figure.record["layout"] == "editors":
-        cure += ", --layout gallery is lower"
-    return [f"note: {extent.height:.1f} inches high, {width:g} wide; {cure}"]
+    if form == "png" and not extent.is_written:
+        notes.append("note: letters that the font lacks are boxes; -o FILE.svg keeps them as text")
+    if extent.height > MOST_RATIO * width:
+        cure = f"-n {extent.fitting} fits a page" if extent.fitting else "higher than a page"
+        if not extent.fitting and figure.record["layout"] == "editors":
+            cure += ", --layout gallery is lower"
+        notes.append(f"note: {extent.height:.1f} inches high, {width:g} wide; {cure}")
+    return notes
 
 
 def _check(file: str | None, select: str | None, samples: Sequence[str], *, as_json: bool) -> str:

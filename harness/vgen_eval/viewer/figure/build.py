@@ -11,19 +11,18 @@ from vgen_eval.results.figures.chosen import axis_label
 from vgen_eval.viewer.drawing.ranges import shared_ranges
 from vgen_eval.viewer.drawing.render import Style
 from vgen_eval.viewer.figure.cells import Cell, Place, fill, has, notices_of, plain, status_of
-from vgen_eval.viewer.figure.scales import Scale, Seen, list_colours, tell_colours
+from vgen_eval.viewer.figure.geometry import DPI, side_of
+from vgen_eval.viewer.figure.scales import Key, Scale, Seen, list_colours, tell_colours
 from vgen_eval.viewer.gathering import Gathered
 from vgen_eval.viewer.looking import Look
-from vgen_eval.viewing import Colour
+from vgen_eval.viewing import Film, ScalarMap
 from vgen_eval.wording import plural
 
 __all__ = ["Band", "Figure", "Layout", "build_figure"]
 
 Layout = Literal["editors", "gallery"]
-DPI = 300
-WORDS = 0.45
-"""Height of a row of words, for a width of 1."""
-MOST_CLASSES = 16
+MOST_KEYS = 16
+"""Rows of the legend."""
 
 
 class Band(msgspec.Struct, frozen=True, eq=False, kw_only=True):
@@ -32,7 +31,7 @@ class Band(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     sample: str
     cells: tuple[Cell, ...]
     aspect: float
-    """Height of its cells for a width of 1."""
+    """Height of its pictures for a width of 1."""
     title: str = ""
     scale: Scale | None = None
     error_scale: Scale | None = None
@@ -43,11 +42,14 @@ class Figure(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """Everything that is drawn, and the record of it."""
 
     heads: tuple[str, ...]
+    """One a column."""
     bands: tuple[Band, ...]
     blocks: tuple[int, ...] = ()
-    """Columns before which there is a gap: where a model's block begins."""
-    classes: tuple[tuple[str, Colour], ...] = ()
-    """For a legend: classes that are seen."""
+    """Columns before which there is a gap: where a block begins, which ends before the next."""
+    models: tuple[str, ...] = ()
+    """Names of the blocks, above the heads of their columns; none where a column is a model."""
+    legend: tuple[Key, ...] = ()
+    """What the colours and marks mean that are seen."""
     record: Mapping[str, Any]
 
 
@@ -62,27 +64,31 @@ def build_figure(
     """
     style = style or Style()
     seen = Seen()
-    models = len(gathered.runs)
-    columns = 1 + models if layout == "editors" else 2 * (1 + models)
-    side = max(64, round(width / columns * DPI))
     bands: list[Band] = []
+    is_gallery, any_errors = layout == "gallery", False
     notes: list[str] = list(gathered.notes)
     shown: list[dict[str, Any]] = []
     for sample in gathered.selection.ids:
         looks = gathered.looks(sample)
         notes += notices_of(looks)
+        has_error = with_error and any(look.of_role("error") for look in looks)
+        any_errors |= has_error
+        side = _side(looks, layout, width, with_error=has_error)
         maker = _Maker(gathered, sample, looks, style=style, side=side, seen=seen)
-        bands += (
-            maker.pair(with_error=with_error)
-            if layout == "editors"
-            else maker.row(with_error=with_error)
-        )
+        if is_gallery:
+            bands.append(maker.row(with_error=with_error))
+        else:
+            bands += maker.pair(with_error=has_error)
         shown.append(maker.record())
     labels = [
         label if role == "model" else f"{label} ({role})"
         for label, role in zip(gathered.labels, gathered.roles, strict=True)
     ]
-    heads, blocks = _columns(layout, labels, 3 if with_error else 2)
+    if with_error and not any_errors:
+        bands = [_without_errors(band) if is_gallery else band for band in bands]
+        notes.append("--error: nothing is shown of where predictions of this task are off")
+    own: tuple[str, ...] = ("answer", "prediction", *(("error",) if any_errors else ()))
+    heads = ("input", "truth", *own * len(labels)) if is_gallery else ("input, truth", *labels)
     record = {
         "kind": "figure",
         "layout": layout,
@@ -95,38 +101,48 @@ def build_figure(
     record["caption"] = _caption(gathered, record, seen)
     return Figure(
         heads=heads,
-        bands=tuple(map(_lowered, bands)),
-        blocks=blocks,
-        classes=tuple(list(seen.classes.items())[:MOST_CLASSES]),
+        bands=tuple(bands),
+        blocks=tuple(range(2, len(heads), len(own))) if is_gallery else (1,),
+        models=tuple(labels) if is_gallery else (),
+        legend=tuple(seen.legend()[:MOST_KEYS]),
         record=record,
     )
 
 
-def _columns(
-    layout: Layout, labels: Sequence[str], own: int
-) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """Heads of the columns, and the columns that begin a block; `own`: columns of a model."""
+def _side(looks: Iterable[Look], layout: Layout, width: float, *, with_error: bool) -> float:
+    """Width of a cell in inches, as it will be."""
+    looks = list(looks)
+    roles = {one.pane.role for look in looks for one in look.panes
+             if isinstance(one.pane.body, ScalarMap)}  # fmt: skip
+    of_reading, of_error = bool(roles & {"target", "prediction"}), with_error and "error" in roles
     if layout == "editors":
-        return ("input, truth", *labels), (1,)
-    heads = ("input", "truth", *(h for label in labels for h in (label, *[""] * (own - 1))))
-    return heads, tuple(range(2, len(heads), own))
+        return side_of(width, 1 + len(looks), 1, int(of_reading or of_error))
+    own = 3 if with_error else 2
+    return side_of(width, 2 + own * len(looks), len(looks), of_reading + of_error)
+
+
+def _without_errors(band: Band) -> Band:
+    """The row of a gallery without the last column of each block."""
+    kept = [cell for at, cell in enumerate(band.cells) if at < 2 or (at - 2) % 3 != 2]
+    return msgspec.structs.replace(band, cells=tuple(kept))
 
 
 class _Maker:
     """The bands of one sample."""
 
     def __init__(
-        self, gathered: Gathered, sample: str, looks: Sequence[Look], *, style: Style, side: int,
-        seen: Seen,
+        self, gathered: Gathered, sample: str, looks: Sequence[Look], *, style: Style,
+        side: float, seen: Seen,
     ) -> None:  # fmt: skip
         self.gathered = gathered
         self.sample = sample
         self.looks = looks
         self.style = style
-        self.side = side
         self.seen = seen
         self.ranges = shared_ranges(looks)
         self.aspect = _aspect(looks)
+        wide, high = (max(64, int(part * DPI)) for part in (side, side * self.aspect))
+        self.box = (wide, high)
 
     def pair(self, *, with_error: bool) -> Iterator[Band]:
         """Input and answers over truth and predictions; the errors below them, if asked for."""
@@ -136,11 +152,11 @@ class _Maker:
         scored = [self._score(at) for at in range(len(self.looks))]
         second, scale = self._row("target", "prediction", under=scored)
         yield Band(sample=self.sample, cells=second, aspect=self.aspect, scale=scale)
-        if with_error and any(look.of_role("error") for look in self.looks):
+        if with_error:
             third, scale = self._row(None, "error")
             yield Band(sample=self.sample, cells=third, aspect=self.aspect, scale=scale)
 
-    def row(self, *, with_error: bool) -> Iterator[Band]:
+    def row(self, *, with_error: bool) -> Band:
         """Input, truth, then a block a model."""
         places: tuple[Place, ...] = ("answer", "prediction", *(("error",) if with_error else ()))
         target, scale = self._shared("target")
@@ -155,7 +171,7 @@ class _Maker:
                     scale = scale or found
                 under = self._score(at) if place == "prediction" else ""
                 cells.append(msgspec.structs.replace(cell, under=under))
-        yield Band(
+        return Band(
             sample=self.sample, cells=tuple(cells), aspect=self.aspect, title=self.sample,
             scale=scale, error_scale=of_errors,
         )  # fmt: skip
@@ -182,7 +198,8 @@ class _Maker:
     def _row(
         self, common: Place | None, each: Place, *, under: Sequence[str] = ()
     ) -> tuple[tuple[Cell, ...], Scale | None]:
-        first, scale = self._shared(common) if common else (Cell(kind="empty"), None)
+        # nothing is shared by errors: their row says what it is
+        first, scale = self._shared(common) if common else (Cell(kind="empty", text=each), None)
         cells = [first]
         for at, look in enumerate(self.looks):
             cell, found = self._cell(each, look)
@@ -199,11 +216,14 @@ class _Maker:
 
     def _cell(self, place: Place, look: Look) -> tuple[Cell, Scale | None]:
         style = Style() if place == "error" else self.style
-        cell, shown = fill(place, look, style=style, ranges=self.ranges, long_side=self.side)
+        cell, shown = fill(place, look, style=style, ranges=self.ranges, box=self.box)
+        if shown is None:
+            return cell, None
+        self.seen.has_clips |= isinstance(shown.pane.body, Film)
+        if place in ("input", "answer"):
+            return cell, None  # the raw answer's colours are the model's own
         of = "error" if place == "error" else "prediction"
-        # the raw answer's colours are the model's own
-        is_read = place in ("target", "prediction", "error")
-        return cell, self.seen.scale(shown, of, style, self.ranges) if is_read else None
+        return cell, self.seen.note(shown, look, of, style, self.ranges)
 
     def _score(self, at: int) -> str:
         row = self.gathered.row(at, self.sample)
@@ -211,13 +231,6 @@ class _Maker:
         if row.score is None:
             return "" if status_of(self.looks[at]) == "ok" else "no score"
         return f"{name} {row.score:.3g}"
-
-
-def _lowered(band: Band) -> Band:
-    """A row of words alone need not be as high as a picture."""
-    if any(cell.kind == "picture" for cell in band.cells):
-        return band
-    return msgspec.structs.replace(band, aspect=min(band.aspect, WORDS))
 
 
 def _aspect(looks: Iterable[Look]) -> float:
@@ -235,13 +248,14 @@ def _caption(gathered: Gathered, record: Mapping[str, Any], seen: Seen) -> str:
     parts = [gathered.runs[0].task, gathered.selection.words]
     parts += [tell_colours(entry) for entry in record["colours"]]
     parts += [f"normals as (n + 1) / 2, {frame}" for frame in seen.frames]
-    if len(seen.classes) > MOST_CLASSES:
-        parts.append(
-            f"{MOST_CLASSES} of {plural(len(seen.classes), 'class', 'classes')} in the legend"
-        )
+    if seen.has_clips:
+        parts.append("clips as frames, from the first to the last")
+    if len(seen.keys) > MOST_KEYS:
+        parts.append(f"{MOST_KEYS} of {plural(len(seen.keys), 'class', 'classes')} in the legend")
     first = gathered.runs[0].card
     better = gathered.candidates[0].directions.get(first.primary)
-    if better is not None and any(any(e["scores"].values()) for e in record["shown"]):
+    scores = [score for shown in record["shown"] for score in shown["scores"].values()]
+    if better is not None and any(score is not None for score in scores):
         said = {"metric": first.primary, "unit": _unit(gathered), "higher_is_better": better}
         parts.append(f"under each: {axis_label(said)}")
     if any(run.card.selection.get("attempts", 1) != 1 for run in gathered.runs):

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from vgen_eval.types import STATUS_GROUP
-from vgen_eval.viewer.drawing.ranges import range_of
-from vgen_eval.viewer.drawing.render import Style, draw
+from vgen_eval.viewer.drawing.render import Style
+from vgen_eval.viewer.figure.pictures import draw_into
 from vgen_eval.viewer.looking import Look, Shown
-from vgen_eval.viewing import Bars, ScalarMap, Words
+from vgen_eval.viewing import Bars, Words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,8 +21,6 @@ __all__ = ["Cell", "Place", "fill", "has", "notices_of", "plain", "status_of"]
 
 Place = Literal["input", "answer", "target", "prediction", "error"]
 
-MOST_LETTERS = 600
-"""Of a text: more are not to be read in a cell."""
 _ELSE: Mapping[str, tuple[str, ...]] = {"prediction": ("prediction", "detail")}
 """Roles that are tried, of places where it is not the place's own alone."""
 
@@ -34,7 +32,7 @@ class Cell(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     array: NDArray[np.uint8] | None = None
     """uint8 (H, W, 3) of a picture."""
     text: str = ""
-    """Of words and tiles."""
+    """Of words and tiles, whole: how much of it is drawn is the drawing's to say."""
     under: str = ""
     """One line below it: a score."""
     asked: str = ""
@@ -43,9 +41,12 @@ class Cell(msgspec.Struct, frozen=True, eq=False, kw_only=True):
 
 def fill(
     place: Place, look: Look, *, style: Style, ranges: Mapping[str, tuple[float, float]],
-    long_side: int,
+    box: tuple[int, int],
 ) -> tuple[Cell, Shown | None]:  # fmt: skip
-    """The cell of that place for an attempt, and the pane in it; a failure is a word."""
+    """The cell of that place for an attempt, and the pane in it; a failure is a word.
+
+    `box`: pixels (width, height) that a picture fills, at one of its sides.
+    """
     word = _failure(place, look)
     if word:
         return Cell(kind="tile", text=word), None
@@ -54,8 +55,7 @@ def fill(
             text = _text_of(shown)
             if text is not None:
                 return Cell(kind="words", text=text), shown
-            drawn = _within(shown, style, ranges)
-            array = draw(drawn, look, style=style, ranges=ranges, long_side=long_side)
+            array = draw_into(box, shown, look, style=style, ranges=ranges)
             return Cell(kind="picture", array=array), shown
     right = _right_of(look) if place == "target" else ""
     if right:
@@ -74,24 +74,8 @@ def _right_of(look: Look) -> str:
         if isinstance(shown.pane.body, Bars):
             right = [bar.label for bar in shown.pane.body.bars if bar.right]
             if right:
-                return _cut("\n".join(right))
+                return plain("\n".join(right))
     return ""
-
-
-def _within(shown: Shown, style: Style, ranges: Mapping[str, tuple[float, float]]) -> Shown:
-    """The pane with its numbers held within the ends of their colours: so papers draw maps."""
-    import numpy as np
-
-    pane = shown.pane
-    ends = range_of(shown, ranges)
-    if not isinstance(pane.body, ScalarMap) or ends is None:
-        return shown
-    low = ends[0] if style.low is None else style.low
-    high = ends[1] if style.high is None else style.high
-    # as doubles: an end that is rounded to the map's own type may lie beyond itself
-    values = np.clip(pane.body.values.astype(np.float64), low, high)
-    body = msgspec.structs.replace(pane.body, values=values)
-    return msgspec.structs.replace(shown, pane=msgspec.structs.replace(pane, body=body))
 
 
 def status_of(look: Look) -> str:
@@ -126,9 +110,9 @@ def _text_of(shown: Shown) -> str | None:
     if isinstance(body, Words):
         said = [body.text] if body.text else []
         facts = (fact for fact in body.facts if fact[0] != "question")  # it is below the input
-        return _cut("\n".join([*said, *(f"{name}: {value}" for name, value in facts)]))
+        return plain("\n".join([*said, *(f"{name}: {value}" for name, value in facts)]))
     if isinstance(body, Bars):
-        return _cut("\n".join(_lines_of(body)))
+        return plain("\n".join(_lines_of(body)))
     return None
 
 
@@ -140,11 +124,6 @@ def _lines_of(body: Bars) -> Iterator[str]:
         marks = [word for word, is_so in (("truth", bar.right), ("taken", bar.chosen)) if is_so]
         told = f"  ({', '.join(marks)})" if marks else ""
         yield f"{bar.label}{f'  {value}' if has_numbers else ''}{told}"
-
-
-def _cut(text: str) -> str:
-    text = plain(text)
-    return text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]} …"
 
 
 def plain(text: str) -> str:

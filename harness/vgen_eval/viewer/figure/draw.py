@@ -2,122 +2,69 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Sequence
-from typing import Any
-
-import msgspec
+from typing import TYPE_CHECKING, Any
 
 from vgen_eval import jsonio
 from vgen_eval.errors import UsageError
+from vgen_eval.imaging import resize
 from vgen_eval.results.figures import style
-from vgen_eval.viewer.drawing.maps import TABLES, hex_of
-from vgen_eval.viewer.figure.build import Band, Figure
-from vgen_eval.viewer.figure.cells import Cell, plain
-from vgen_eval.viewer.figure.scales import Scale
+from vgen_eval.viewer.drawing.maps import RIM, TABLES, hex_of
+from vgen_eval.viewer.figure.build import Figure
+from vgen_eval.viewer.figure.cells import plain
+from vgen_eval.viewer.figure.extent import (
+    BELOW,
+    KEY,
+    KEY_GAP,
+    PAD,
+    SMALL,
+    WIDE,
+    Extent,
+    Lines,
+    Placed,
+    bar_at,
+    measure,
+    scales_of,
+)
+from vgen_eval.viewer.figure.geometry import BAR, DPI, EDGE, LEFT
+from vgen_eval.viewer.figure.letters import clip, fitting_size
+from vgen_eval.viewer.figure.scales import Key, Scale
 from vgen_eval.wording import plural
 
-__all__ = ["MOST_RATIO", "Extent", "draw_figure", "measure"]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
-WIDE = 7.0
-"""Inches: both columns of a paper."""
+__all__ = ["draw_figure"]
+
 MOST_HEIGHT = 200.0
 """Inches; a picture of 60,000 pixels can be opened by few programs."""
-MOST_RATIO = 1.35
-"""Height of what fits a page, for a width of 1."""
-MOST_ASKED = 4
-"""Lines of a question below its input."""
-GAP, BLOCK_GAP, PAIR_GAP = 0.04, 0.12, 0.10
-HEAD, UNDER, LINE = 0.16, 0.13, 0.09
-LEFT, RIGHT, EDGE = 0.16, 0.5, 0.04
-"""Of the sample's name, of the bar of colours, of the rest."""
 WHITE = 240
 """From here on a pixel is white on paper."""
-TILE, PAPER = "#e4e4e4", "#f6f6f6"
-LETTERS_AN_INCH = 22.3
-
-
-class Extent(msgspec.Struct, frozen=True, kw_only=True):
-    """How large a figure is."""
-
-    width: float
-    height: float
-    """Inches."""
-    side: float
-    """Width of a cell."""
-    caption: tuple[str, ...]
-    legend: tuple[Any, ...]
-    fitting: int
-    """Samples, from the first, with which it is at most MOST_RATIO times as high as wide."""
-
-
-def measure(figure: Figure, *, width: float = WIDE, caption: bool = True) -> Extent:
-    """UsageError for columns that do not fit. `caption`: is it drawn?"""
-    columns = len(figure.heads)
-    gaps = GAP * (columns - 1) + (BLOCK_GAP - GAP) * len(figure.blocks)
-    side = (width - LEFT - EDGE - (_room_for_bars(figure) or EDGE) - gaps) / columns
-    if side < 0.25:
-        raise UsageError(
-            f"{plural(columns, 'column')} do not fit into {width:g} inches",
-            cure="fewer runs, or --width INCHES",
-        )
-    lines = textwrap.wrap(figure.record["caption"], max(20, int(LETTERS_AN_INCH * width)))
-    lines = lines if caption else []
-    legend = _legend_rows(figure, width)
-    foot = LINE * len(lines) + 0.06 + (0.14 * len(legend) + 0.04 if legend else 0)
-    height = HEAD + EDGE + foot
-    reached: dict[str, float] = {}
-    for at, band in enumerate(figure.bands):
-        height += _height(band, side, at)
-        reached[band.sample] = height
-    fitting = sum(end <= MOST_RATIO * width for end in reached.values())
-    return Extent(
-        width=width, height=height, side=side, caption=tuple(lines), legend=tuple(legend),
-        fitting=fitting,
-    )  # fmt: skip
-
-
-def _room_for_bars(figure: Figure) -> float:
-    """Inches right of the cells; 0 without bars."""
-    return max(RIGHT * len(_scales(band)) for band in figure.bands)
-
-
-def _scales(band: Band) -> list[Scale]:
-    return [scale for scale in (band.scale, band.error_scale) if scale is not None]
+TILE, PAPER, LINE = "#e4e4e4", "#f6f6f6", "#cfcfcf"
+NAME, NUMBER = 5.5, 5.0
+"""Points of a sample's name, of a number at an end of a bar."""
+ASCENT = 0.93
+"""From a line's top to the foot of its letters, for letters of size 1."""
 
 
 def draw_figure(figure: Figure, form: str, *, width: float = WIDE, caption: bool = True) -> bytes:
     """PNG or SVG, `width` inches wide, with the record in its metadata; MissingExtra without
     matplotlib. UsageError for one that would be too high. `caption`: draw it, too?"""
     extent = measure(figure, width=width, caption=caption)
-    side, height, legend = extent.side, extent.height, extent.legend
-    if height > MOST_HEIGHT:
+    if extent.height > MOST_HEIGHT:
         raise UsageError(
-            f"{plural(len(figure.bands), 'row')} would be {height:.0f} inches high",
+            f"{plural(len(figure.bands), 'row')} would be {extent.height:.0f} inches high",
             cure="a smaller -n",
         )
-    with style.sheet(width, height) as sheet:
-        page = _Page(sheet, width, height)
-        lefts = _lefts(figure, side)
-        _heads(page, figure, lefts, side)
-        top = EDGE + HEAD
-        spans: dict[str, tuple[float, float]] = {}
-        for at, band in enumerate(figure.bands):
-            top += _lead(band, at)
-            _band(page, band, lefts, top, side)
-            first, _ = spans.get(band.sample, (top, top))
-            spans[band.sample] = (first, top + side * band.aspect)
-            top += _height(band, side, at) - _lead(band, at)
-        for name, (first, last) in spans.items():
-            page.text(
-                EDGE + LEFT - 0.05, (first + last) / 2, _clip(name, max(last - first, 0.5), 5.5),
-                size=5.5, ha="right", va="center", rotation=90, colour=style.GREY,
-            )  # fmt: skip
-        _legend(page, legend, top + 0.04)
-        for at, line in enumerate(reversed(extent.caption)):
-            page.text(
-                EDGE, height - 0.05 - LINE * at, line, size=5.5, colour=style.GREY, va="bottom"
-            )
+    with style.sheet(width, extent.height) as sheet:
+        page = _Page(sheet, width, extent.height)
+        _heads(page, extent)
+        for placed in extent.bands:
+            _band(page, extent, placed)
+        _samples(page, extent)
+        _legend(page, extent)
+        foot = extent.height - 0.04 - extent.caption.high
+        page.lines(EDGE, foot, extent.caption, colour=style.GREY)
         told = jsonio.dumps(figure.record).decode()
         return style.save(sheet, form, title=plain(figure.record["caption"]), description=told)
 
@@ -129,134 +76,119 @@ class _Page:
         self.sheet, self.width, self.height = sheet, width, height
 
     def axes(self, left: float, top: float, wide: float, high: float) -> Any:
-        """Empty axes there, without frame and ticks."""
+        """Empty axes there, from 0 to 1, without frame and ticks."""
         axes = self.sheet.add_axes(
             (left / self.width, 1 - (top + high) / self.height, wide / self.width,
              high / self.height)
         )  # fmt: skip
         axes.set_axis_off()
         axes.grid(visible=False)
+        axes.set_xlim(0, 1)
+        axes.set_ylim(0, 1)
         return axes
 
-    def text(
-        self, left: float, top: float, text: str, *, size: float, colour: str = "black",
-        ha: str = "left", va: str = "top", rotation: float = 0,
+    def lines(
+        self, left: float, top: float, text: Lines, *, colour: str = "black", ha: str = "left",
     ) -> None:  # fmt: skip
-        """A line of text whose edge is there."""
+        """Lines below that edge, evenly: each on a foot of its own, whichever letters it has."""
+        for at, line in enumerate(text.lines):
+            foot = top + at * text.step + text.size * ASCENT / 72
+            self.text(left, foot, line, size=text.size, colour=colour, ha=ha)
+
+    def text(
+        self, left: float, foot: float, text: str, *, size: float, colour: str = "black",
+        ha: str = "left", rotation: float = 0,
+    ) -> None:  # fmt: skip
+        """A line of text that stands there."""
         self.sheet.text(
-            left / self.width, 1 - top / self.height, plain(text), fontsize=size, color=colour,
-            ha=ha, va=va, rotation=rotation, linespacing=1.15,
+            left / self.width, 1 - foot / self.height, plain(text), fontsize=size, color=colour,
+            ha=ha, va="baseline", rotation=rotation, rotation_mode="anchor",
         )  # fmt: skip
 
 
-def _lead(band: Band, at: int) -> float:
-    """What is left free above a band: more where a sample begins."""
-    if at == 0:
-        return 0.0
-    return PAIR_GAP if band.title else GAP
+def _heads(page: _Page, extent: Extent) -> None:
+    """Names over the columns; above them those of models, each with a line over its columns."""
+    foot = extent.top - 0.04
+    for left, head in zip(extent.lefts, extent.heads, strict=True):
+        page.lines(left + extent.side / 2, foot - head.high, head, ha="center")
+    over = foot - max(head.high for head in extent.heads)
+    for left, right, name in extent.models:
+        page.lines((left + right) / 2, over - 0.05 - name.high, name, ha="center")
+        page.axes(left, over - 0.03, right - left, 0.01).axhline(0.5, color="black", linewidth=0.5)
+    scales = max((scales_of(placed.band) for placed in extent.bands), key=len)
+    if len(scales) > 1:
+        most = extent.heads[0].size
+        size = min(fitting_size(scale.of, BAR - 0.08, most, SMALL) for scale in scales)
+        for at, scale in enumerate(scales):
+            head = Lines(lines=(scale.of,), size=size)
+            page.lines(bar_at(extent, at), foot - head.high, head)
 
 
-def _height(band: Band, side: float, at: int) -> float:
-    lines = max(len(_asked_lines(cell, side)) for cell in band.cells)
-    under = max(UNDER if any(cell.under for cell in band.cells) else 0, _asked_height(lines))
-    return _lead(band, at) + side * band.aspect + under
+def _band(page: _Page, extent: Extent, placed: Placed) -> None:
+    top, high, side = placed.top, placed.high, extent.side
+    for left, cell, text in zip(extent.lefts, placed.band.cells, placed.texts, strict=True):
+        if cell.kind == "picture":
+            _picture(page, cell.array, left, top, side, high, is_lowered=placed.is_lowered)
+            continue
+        middle = top + (placed.high_words - text.high) / 2
+        if cell.kind == "empty":
+            page.lines(left + side / 2, middle, text, colour=style.GREY, ha="center")
+            continue
+        is_tile = cell.kind == "tile"
+        colour, hatch = (TILE, "////") if is_tile else (PAPER, None)
+        axes = page.axes(left, top, side, placed.high_words)
+        axes.add_patch(_rectangle(colour, hatch=hatch))
+        if is_tile:
+            page.lines(left + side / 2, middle, text, ha="center")
+        else:
+            page.lines(left + PAD, top + PAD, text)
+    for middle, under in placed.unders:
+        page.lines(middle, top + placed.high_words + BELOW / 2, under, ha="center")
+    left, asked = placed.asked
+    page.lines(left, top + high + BELOW / 2, asked)
+    for at, scale in enumerate(scales_of(placed.band)):
+        _bar(page, scale, bar_at(extent, at), top, high)
 
 
-def _asked_height(lines: int) -> float:
-    return LINE * lines + 0.05 if lines else 0.0
+def _picture(
+    page: _Page, array: Any, left: float, top: float, wide: float, high: float, *,
+    is_lowered: bool,
+) -> None:  # fmt: skip
+    """One pixel of the picture is one of the file; a small one is drawn larger, and crisp.
 
-
-def _asked_lines(cell: Cell, side: float) -> list[str]:
-    """What is asked, as many lines as are drawn."""
-    lines = textwrap.wrap(cell.asked, max(8, int(side * LETTERS_AN_INCH)))
-    if len(lines) > MOST_ASKED:
-        lines = [*lines[: MOST_ASKED - 1], f"{lines[MOST_ASKED - 1][:-2]} …"]
-    return lines
-
-
-def _lefts(figure: Figure, side: float) -> list[float]:
-    lefts, left = [], LEFT + EDGE
-    for at in range(len(figure.heads)):
-        if at:
-            left += side + (BLOCK_GAP if at in figure.blocks else GAP)
-        lefts.append(left)
-    return lefts
-
-
-def _heads(page: _Page, figure: Figure, lefts: Sequence[float], side: float) -> None:
-    """Names over the columns; one over several that have none of their own."""
-    named = [at for at, head in enumerate(figure.heads) if head]
-    for place, at in enumerate(named):
-        after = named[place + 1] if place + 1 < len(named) else len(figure.heads)
-        right = lefts[after - 1] + side
-        text = _clip(figure.heads[at], right - lefts[at], 6.5)
-        page.text(
-            (lefts[at] + right) / 2, EDGE + HEAD - 0.06, text, size=6.5, ha="center", va="baseline"
-        )
-
-
-def _band(page: _Page, band: Band, lefts: Sequence[float], top: float, side: float) -> None:
-    high = side * band.aspect
-    for left, cell in zip(lefts, band.cells, strict=True):
-        _cell(page, cell, left, top, side, high)
-        if cell.under:
-            text = _clip(cell.under, side, 6)
-            page.text(left + side / 2, top + high + 0.015, text, size=6, ha="center")
-        if cell.asked:
-            said = "\n".join(_asked_lines(cell, side))
-            page.text(left, top + high + 0.03, said, size=5.5)
-    for at, scale in enumerate(_scales(band)):
-        _bar(page, scale, lefts[-1] + side + 0.06 + RIGHT * at, top, high)
-
-
-def _cell(page: _Page, cell: Cell, left: float, top: float, wide: float, high: float) -> None:
-    axes = page.axes(left, top, wide, high)
-    if cell.kind == "empty":
-        return
-    if cell.kind == "picture":
-        # one pixel of the picture is one pixel of the file, or is drawn crisp
-        axes.imshow(cell.array, interpolation="none", aspect="equal")
-        _edge(axes, cell.array)
-        return
-    axes.set_xlim(0, 1)
-    axes.set_ylim(0, 1)
-    tile = cell.kind == "tile"
-    axes.add_patch(_rectangle(TILE if tile else PAPER, hatch="////" if tile else None))
-    size = 6.5 if tile else 5.0
-    inside = wide - 0.06
-    lines = _wrap(cell.text, max(4, int(inside * LETTERS_AN_INCH * 5.5 / size)))
-    room = max(1, int((high - 0.05) / (size * 1.25 / 72)))
-    if len(lines) > room:
-        lines = [*lines[: room - 1], f"{lines[room - 1]} …"]
-    if tile:
-        page.text(
-            left + wide / 2, top + high / 2, "\n".join(lines), size=size, ha="center", va="center"
-        )
-    else:
-        page.text(left + 0.03, top + 0.03, "\n".join(lines), size=size)
-
-
-def _edge(axes: Any, array: Any) -> None:
-    """A hairline around a picture that would run into the paper."""
-    from matplotlib.patches import Rectangle
-
+    In the middle of its cell; beside texts in its upper left corner, as they begin.
+    """
+    array, (columns, rows) = _fitted(array, int(wide * DPI + 0.01), int(high * DPI + 0.01))
+    free = (int(wide * DPI) - columns, int(high * DPI) - rows) if not is_lowered else (0, 0)
+    x, y = round(left * DPI) + free[0] // 2, round(top * DPI) + free[1] // 2
+    axes = page.axes(x / DPI, y / DPI, columns / DPI, rows / DPI)
+    axes.imshow(array, interpolation="none", aspect="auto", extent=(0, 1, 0, 1))
     sides = (array[0], array[-1], array[:, 0], array[:, -1])
     if any((side.min(axis=-1) >= WHITE).mean() > 0.5 for side in sides):
-        high, wide = array.shape[:2]
-        axes.add_patch(
-            Rectangle(
-                (-0.5, -0.5), wide, high, fill=False, edgecolor="#9a9a9a", linewidth=0.3,
-                clip_on=False,
-            )
-        )  # fmt: skip
+        # a hairline around a picture that would run into the paper
+        edge = _rectangle("none", edge="#9a9a9a")
+        edge.set(clip_on=False, linewidth=0.3)
+        axes.add_patch(edge)
 
 
-def _rectangle(colour: str, *, hatch: str | None = None) -> Any:
+def _fitted(
+    array: NDArray[np.uint8], wide: int, high: int
+) -> tuple[NDArray[np.uint8], tuple[int, int]]:
+    """The picture, reduced where it is larger than that many pixels, and the pixels it fills."""
+    rows, columns = array.shape[:2]
+    scale = min(wide / columns, high / rows)
+    if scale < 1:
+        size = max(1, int(columns * scale)), max(1, int(rows * scale))
+        return resize(array, height=size[1], width=size[0], kind="photo"), size
+    if min(wide - columns, high - rows) <= 2:
+        return array, (columns, rows)
+    return array, (int(columns * scale), int(rows * scale))
+
+
+def _rectangle(colour: str, *, hatch: str | None = None, edge: str = LINE) -> Any:
     from matplotlib.patches import Rectangle
 
-    return Rectangle(
-        (0, 0), 1, 1, facecolor=colour, edgecolor="#cfcfcf", linewidth=0.4, hatch=hatch
-    )
+    return Rectangle((0, 0), 1, 1, facecolor=colour, edgecolor=edge, linewidth=0.4, hatch=hatch)
 
 
 def _bar(page: _Page, scale: Scale, left: float, top: float, high: float) -> None:
@@ -266,46 +198,58 @@ def _bar(page: _Page, scale: Scale, left: float, top: float, high: float) -> Non
     table = np.array(TABLES[scale.map], np.uint8)
     ramp = table if scale.reverse else table[::-1]
     axes = page.axes(left, top, 0.07, high)
-    axes.imshow(ramp[:, None, :], aspect="auto", interpolation="none")
+    axes.imshow(ramp[:, None, :], aspect="auto", interpolation="none", extent=(0, 1, 0, 1))
     unit = f" {scale.unit}" if scale.unit else ""
-    page.text(left + 0.1, top, f"{scale.high:.3g}{unit}", size=5)
-    page.text(left + 0.1, top + high, f"{scale.low:.3g}{unit}", size=5, va="bottom")
+    feet = (top + NUMBER * ASCENT / 72 - 0.01, top + high - 0.005)
+    for foot, value in zip(feet, (scale.high, scale.low), strict=True):
+        text = clip(f"{value:.3g}{unit}", BAR - 0.16, NUMBER)
+        page.text(left + 0.1, foot, text, size=NUMBER)
 
 
-def _legend_rows(figure: Figure, width: float) -> list[list[tuple[str, Any, float]]]:
-    """Classes with their colours in rows: (name, colour, left)."""
-    rows: list[list[tuple[str, Any, float]]] = []
-    left = width
-    for name, colour in figure.classes:
-        text = _clip(name, 1.6, 5.5)
-        wide = 0.2 + len(text) / LETTERS_AN_INCH * 1.1
-        if left + wide > width - EDGE:
-            rows.append([])
-            left = EDGE + LEFT
-        rows[-1].append((text, colour, left))
-        left += wide
-    return rows
+def _samples(page: _Page, extent: Extent) -> None:
+    """Their names, left of all of their rows."""
+    spans: dict[str, tuple[float, float]] = {}
+    for placed in extent.bands:
+        first, _ = spans.get(placed.band.sample, (placed.top, 0.0))
+        spans[placed.band.sample] = (first, placed.bottom)
+    for name, (first, last) in spans.items():
+        size = fitting_size(name.replace(" ", "_"), last - first, NAME, SMALL)
+        text = clip(name, last - first, size)
+        page.text(
+            EDGE + LEFT - 0.06, (first + last) / 2, text, size=size, ha="center", rotation=90,
+            colour=style.GREY,
+        )  # fmt: skip
 
 
-def _legend(page: _Page, rows: Sequence[Sequence[tuple[str, Any, float]]], top: float) -> None:
-    for at, row in enumerate(rows):
-        for text, colour, left in row:
-            axes = page.axes(left, top + 0.14 * at, 0.09, 0.09)
-            axes.set_xlim(0, 1)
-            axes.set_ylim(0, 1)
-            axes.add_patch(_rectangle(hex_of(colour)))
-            page.text(left + 0.12, top + 0.14 * at, text, size=5.5)
+def _legend(page: _Page, extent: Extent) -> None:
+    for at, row in enumerate(extent.legend):
+        top = extent.bands[-1].bottom + 0.05 + KEY_GAP * at
+        for left, key, text in row:
+            _swatch(page.axes(left, top, KEY, KEY), key)
+            # capitals are as high as the swatch is, less a little above and below
+            page.text(left + KEY + 0.03, top + KEY - 0.018, text, size=NAME)
 
 
-def _clip(text: str, wide: float, size: float) -> str:
-    """The text, cut where it would not fit that many inches."""
-    most = max(3, int(1.12 * wide * LETTERS_AN_INCH * 5.5 / size))
-    text = " ".join(text.split())
-    return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
-def _wrap(text: str, letters: int) -> list[str]:
-    lines: list[str] = []
-    for line in text.splitlines():
-        lines += textwrap.wrap(line, letters) or [""]
-    return lines
+def _swatch(axes: Any, key: Key) -> None:
+    """The colour, the hatch or the mark as it is in the pictures."""
+    colour = hex_of(key.colour)
+    shapes = {"ring": "o", "square": "s", "cross": "x", "dot": "o"}
+    if key.shape in shapes:
+        for ink, thick in ((hex_of(RIM), 2.2), (colour, 1.0)):
+            face = ink if key.shape == "dot" else "none"
+            axes.plot(
+                [0.5], [0.5], shapes[key.shape], markersize=4.5, markerfacecolor=face,
+                markeredgecolor=ink, markeredgewidth=thick, clip_on=False,
+            )  # fmt: skip
+        return
+    if key.shape == "hatch":
+        axes.add_patch(_rectangle("#969696", hatch="/" * 8, edge=colour))
+        return
+    axes.add_patch(_rectangle(colour))
+    if key.shape == "dotted":
+        places = (0.3, 0.7)
+        axes.plot(
+            [x for x in places for _ in places], [y for _ in places for y in places], "s",
+            color="white" if sum(key.colour) < 384 else "black", markersize=1.0,
+            markeredgewidth=0,
+        )  # fmt: skip

@@ -134,9 +134,8 @@ def _holds_key(answer: Any) -> bool:
 
 
 def _text(answer: Any) -> str:
-    if isinstance(answer, numbers.Real) and not isinstance(
-        answer, bool
-    ):  # a count, as JSONL has it
+    # a count, as JSONL has it
+    if isinstance(answer, numbers.Real) and not isinstance(answer, bool):
         return str(int(answer) if isinstance(answer, numbers.Integral) else float(answer))
     if not isinstance(answer, str):
         raise AnswerFault("no_answer", f"{type(answer).__name__} instead of text")
@@ -148,7 +147,14 @@ def _choice(answer: Any) -> dict[str, float | None]:
         raise AnswerFault("no_answer", "log-probabilities of the choices wanted")
     values: dict[str, float | None] = {}
     for word, logprob in answer.items():
-        number = -math.inf if logprob is None else float(logprob)
+        try:
+            if isinstance(logprob, bool | str):
+                raise TypeError
+            number = -math.inf if logprob is None else float(logprob)
+        except (TypeError, ValueError):
+            raise AnswerFault(
+                "undecodable", f"the log-probability of {word!r} is no number"
+            ) from None
         if math.isnan(number) or number == math.inf:
             raise AnswerFault("undecodable", f"the log-probability of {word!r} is {number}")
         values[clean(str(word))] = None if number == -math.inf else number

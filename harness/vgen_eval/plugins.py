@@ -13,6 +13,7 @@ import msgspec
 
 from vgen_eval.cards import CardHead, read_head
 from vgen_eval.discovery import BUILTIN, SWITCH, Found, Plugin, find_plugins, normalise
+from vgen_eval.distributions import HOME
 from vgen_eval.errors import BrokenPlugin, CardError, UsageError, nearest
 from vgen_eval.loading import CURE, Loader
 
@@ -37,6 +38,15 @@ class Component(msgspec.Struct, frozen=True):
     def qualified(self) -> str:
         """distribution:name, which means the same everywhere."""
         return f"{self.dist}:{self.name}"
+
+    def identify(self, options: msgspec.Struct) -> dict[str, Any]:
+        """Which one it is, with these options, as records of runs have it."""
+        found = {
+            "name": self.qualified,
+            "version": self.obj.version,
+            "options": msgspec.to_builtins(options),
+        }
+        return found if self.dist == HOME else found | {"distribution_version": self.dist_version}
 
 
 class _Shelf(msgspec.Struct, frozen=True):

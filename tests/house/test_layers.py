@@ -43,6 +43,7 @@ LIGHT = (
     "secrets",
     "plugins",
     "discovery",
+    "distributions",
     "prompting",
 )
 MAX_LINES = 500

@@ -87,3 +87,23 @@ def test_an_answer_that_is_not_there_weighs_as_one_answer_whatever_the_rounds(
     assert card.counts.answered == 5
     assert card.score().value == pytest.approx(6 * 5 / 6, abs=1e-12)
     assert card.score().answered_only == pytest.approx(6.0, abs=1e-12)
+
+
+def test_predictions_are_judged_by_who_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = tmp_path / "told.jsonl"
+    told.write_text("".join(f'{{"id": "{one}", "output": "Blurry."}}\n' for one in LABELS))
+    marker = scripted(tmp_path, "marker", [{"reply": "Score: 2"}], "judge")
+    words = [
+        "score", "--task", "samples/description", "--predictions", str(told), "--model-name", "told",
+        "--output", str(tmp_path / "out"), "--json",
+    ]  # fmt: skip
+    assert main([*words, "--judge", marker]) == 0
+    [result] = json.loads(capsys.readouterr().out)["results"]
+    assert result["protocol_info"]["judge"]["model"] == "local:marker"
+    values = {score["metric"]: score["value"] for score in result["scores"]}
+    assert values["completeness"] == 2
+    assert main(words) == 0
+    [own] = json.loads(capsys.readouterr().out)["results"]
+    assert own["protocol_info"]["judge"]["model"] == "vgen-eval:word-matcher"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from vgen_eval.cli import model_options
 from vgen_eval.cli.completing import complete_tasks
 from vgen_eval.cli.fractions import Fraction
 
@@ -57,6 +58,7 @@ def _complete_formats(_ctx: click.Context, _param: click.Parameter, incomplete: 
     help="Their format, where another program's: qbench-raw, human, or a plugin's.",
 )
 @click.option("--answer", metavar="FORM", help="Their answer form, where a task takes several.")
+@model_options.judge
 @click.option(
     "--depth-scale",
     type=Fraction(),
@@ -107,7 +109,7 @@ def command(
       qbench-raw    Q-Bench's published logits, with the opinion scores in the file
       human         people's answers: CSV or JSON lines of id, answer, seconds
 
-    No model is called.
+    No model is called but the judge of predictions, where answers are judged.
     """  # fmt: skip
     from vgen_eval.cli import logs, outcome, terminal
     from vgen_eval.cli.finding import find_run
@@ -275,8 +277,9 @@ def _import(
             cards += import_predictions(
                 task=given["task"], predictions=Path(path).expanduser(), model_name=name,
                 catalog=catalog, output=output, answer=given["answer"],
-                depth_scale=given["depth_scale"], data_root=given["data_root"],
-                overrides=overrides, format_name=given["format"], **shared,
+                depth_scale=given["depth_scale"], judge=given["judge"],
+                data_root=given["data_root"], overrides=overrides, format_name=given["format"],
+                **shared,
             )  # fmt: skip
         except VgenEvalError as exc:
             if len(sets) == 1 or shared["stop"].soft.is_set():

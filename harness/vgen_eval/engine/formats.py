@@ -105,15 +105,8 @@ def find_format(name: str, catalog: Catalog, options: Mapping[str, Any] = NOTHIN
         )
     component = catalog.component("importer", name, home=HOME)
     read = cards.convert(component.obj.Options, options, file=f"--format {name}", path="format")
-    info = {
-        "name": component.qualified,
-        "version": component.obj.version,
-        "options": msgspec.to_builtins(read),
-    }
-    if component.dist != HOME:
-        info["distribution_version"] = component.dist_version
     what = f"importer '{component.qualified}'"
-    return Format(_guarded(what, lambda: component.obj(read)), info)
+    return Format(_guarded(what, lambda: component.obj(read)), component.identify(read))
 
 
 def read_file(

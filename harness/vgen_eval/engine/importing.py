@@ -75,6 +75,7 @@ def import_predictions(
     output: str = "results",
     answer: str | None = None,
     depth_scale: float | None = None,
+    judge: str | None = None,
     data_root: str | None = None,
     overrides: Mapping[str, Any] | None = None,
     format_name: str | None = None,
@@ -85,8 +86,8 @@ def import_predictions(
     """Scores predictions from files as a run of a model of that name.
 
     `answer`: the form they have, where suffixes do not tell; `depth_scale`: metres per unit of
-    depth files that hold whole numbers; `format_name`: the importer that reads them, to which
-    overrides below `format.` go.
+    depth files that hold whole numbers; `judge`: who judges, over the card's; `format_name`: the
+    importer that reads them, to which overrides below `format.` go.
 
     Raises UsageError for what cannot be read, an id that stands twice with different answers
     among them, and MissingData when no prediction is of the task.
@@ -105,7 +106,7 @@ def import_predictions(
             format_name, ref, predictions, model_name, catalog, overrides=overrides,
             protocol_overrides=protocol_overrides, reporter=reporter, stop=stop,
             settings=Settings(
-                tasks=(task,), output=output, data_root=data_root, workers=workers
+                tasks=(task,), output=output, judge=judge, data_root=data_root, workers=workers
             ),
         )  # fmt: skip
     opened = open_task(ref, catalog, overrides=protocol_overrides, data_root=data_root)
@@ -125,6 +126,7 @@ def import_predictions(
         tasks=(task,),
         answer=found.form,
         attempts=found.attempts,
+        judge=judge,
         output=output,
         data_root=data_root,
         set=overrides,

@@ -12,7 +12,7 @@ import msgspec
 from vgen_eval import cards, jsonio
 from vgen_eval.answers import clean
 from vgen_eval.cards.records import AnswerCard, MetricCard, ProtocolCard
-from vgen_eval.distributions import HOME, home_of
+from vgen_eval.distributions import home_of
 from vgen_eval.engine.naming import TaskRef
 from vgen_eval.errors import (
     BrokenPlugin,
@@ -105,14 +105,8 @@ class Task:
         read = cards.convert(
             component.obj.Options, options, file=self.ref.name, path=f"{kind} {name}: options"
         )
-        info = {
-            "name": component.qualified,
-            "version": component.obj.version,
-            "options": msgspec.to_builtins(read),
-        }
-        if component.dist != HOME:
-            info["distribution_version"] = component.dist_version
-        return _foreign(f"{kind} '{component.qualified}'", lambda: component.obj(read)), info
+        built = _foreign(f"{kind} '{component.qualified}'", lambda: component.obj(read))
+        return built, component.identify(read)
 
     def _metric(self, card: MetricCard) -> NamedMetric:
         metric, info = self._build("metric", card.name, card.options)

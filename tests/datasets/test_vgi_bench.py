@@ -181,6 +181,8 @@ def test_two_entries_of_one_id_must_agree() -> None:
     with pytest.raises(ValueError, match="two entries of id 'a'"):
         parse_rubrics(b'[{"id": "a", "rubric": ["x"]}, {"id": "a", "rubric": ["y"]}]')
     assert len(parse_rubrics(b'[{"id": "a", "rubric": ["x"]}, {"id": "a", "rubric": ["x"]}]')) == 1
+    with pytest.raises(ValueError, match="'a' stands twice"):
+        parse_rubrics(b'{"a": ["x"], "b": ["y"], "a": ["z"]}')
 
 
 def test_a_users_own_solutions_reach_the_judge_of_the_tasks_that_had_them(tmp_path: Path) -> None:

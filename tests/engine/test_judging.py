@@ -10,7 +10,7 @@ import kit
 import pytest
 from vgen_eval.engine.evaluate import evaluate
 from vgen_eval.engine.rescore import rescore
-from vgen_eval.errors import BrokenPlugin, NotRunnable, UsageError
+from vgen_eval.errors import BrokenPlugin, CardError, NotRunnable, UsageError
 from vgen_eval.plugins import Catalog
 from vgen_eval.results.card import ResultCard
 
@@ -306,6 +306,44 @@ def test_a_scripted_judge_is_its_rules_wherever_they_lie(toys):
     path = clerk(elsewhere, [], options={"file": "rules.json"})
     again = kit.run(toys, tasks=judged_task(toys), model=kit.model(toys), judge=path)
     assert again.run == first.run
+
+
+def test_a_judge_that_cannot_go_on_is_named_and_so_is_what_mends_it(toys, monkeypatch):
+    from vgen_eval_plugins.models.scripted import Scripted
+
+    def gone(self: Scripted, requests: Any) -> Any:
+        raise NotRunnable("nobody answers", cure="start it, or name another: -M base_url=...")
+
+    monkeypatch.setattr(Scripted, "generate", gone)
+    with pytest.raises(NotRunnable, match="judge clerk: nobody answers") as caught:
+        run(toys, HONEST)
+    assert caught.value.cure == "start it, or name another: --set judge.options.base_url=..."
+
+
+def test_a_sample_whose_name_has_brackets_is_meant_by_its_name():
+    from vgen_eval.types import Request
+    from vgen_eval_plugins.models.scripted import Rule, Scripted, ScriptedOptions
+
+    rules = (
+        Rule(reply="1", sample="img [1].png"),
+        Rule(reply="2", question="vote/[01]"),
+        Rule(reply="3", sample="img*"),
+    )
+    model = Scripted(ScriptedOptions(rules=rules))
+    asked = [
+        Request(
+            id=sample, sample=sample, attempt=0, family="f", form="text", prompt="", images=(),
+            fields={"question": question},
+        )
+        for sample, question in (("img [1].png", "vote/2"), ("x", "vote/1"), ("img 2", "vote/2"))
+    ]  # fmt: skip
+    assert [output.answer for output in model.generate(asked)] == ["1", "2", "3"]
+
+
+def test_a_rule_that_is_no_pattern_is_told_with_its_card_before_anything_is_asked(toys):
+    with pytest.raises(CardError, match=r"clerk: options\.rules\[0\]: words 'a\('"):
+        run(toys, [{"reply": "1", "words": "a("}])
+    assert not kit.asked()
 
 
 def test_a_judge_that_nothing_asks_for_is_told(toys):

@@ -273,6 +273,15 @@ def test_alpha_of_interval_data_takes_as_many_values_as_ratings() -> None:
     assert found == pytest.approx(plain_alpha(ratings.tolist(), "interval"), abs=1e-9)
 
 
+@pytest.mark.parametrize("pair", [(3.0, 1.0), (1.0, 1.3), (3.0, 2.0), (0.1, 0.7)])
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
+def test_two_ratings_that_differ_agree_as_chance_does(
+    pair: tuple[float, float], level: str
+) -> None:
+    ratings = [[pair[0]], [pair[1]]]
+    assert krippendorff_alpha(ratings, level=level) == 0.0  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("unit", [1e-300, 1e-170, 1e170, 1e300])
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
 def test_alpha_knows_no_unit(unit: float, level: str) -> None:

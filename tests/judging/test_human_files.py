@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from pathlib import Path
 
 import pytest
@@ -121,6 +123,7 @@ def test_faults_of_a_csv_file_are_told_with_their_line(
         ("[1]", ":1: one JSON object a line is wanted"),
         ('{"id": "a", "ranking": 3}', ":1: no ranking of two or more"),
         ('{"id": "a", "ranking": [["x", 1]]}', ":1: no ranking of two or more"),
+        ('{"id": "a", "label": 1, "label": 0}', ":1: no JSON: 'label' stands in it twice"),
         (
             '{"id": "a", "label": 1}\n{"id": "a", "better": "x", "worse": "y"}',
             ":2: labels and preferences in one file",
@@ -135,6 +138,21 @@ def test_faults_of_json_lines_are_told_with_their_line(
 
 def test_what_is_no_json_is_told(tmp_path: Path) -> None:
     assert "said.jsonl:1: no JSON: " in refusal(write(tmp_path, "said.jsonl", "id,label"))
+
+
+def test_no_more_of_a_file_is_repeated_than_shows_what_is_meant(tmp_path: Path) -> None:
+    for text in ("id,label\na,{}", "id,label,{}\na,1,1", "id,label,attempt\na,1,{}"):
+        assert len(refusal(write(tmp_path, "said.csv", text.format("x" * 50_000)))) < 400
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "said.csv")
+    assert "said.csv: cannot be read: is no file of bytes" in refusal(tmp_path / "said.csv")
+
+
+def test_the_digest_is_that_of_what_was_read(tmp_path: Path) -> None:
+    path = write(tmp_path, "said.csv", "id,label\r\na,1\r\n")
+    assert read_human(path).sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def test_files_that_cannot_be_read_are_told(tmp_path: Path) -> None:

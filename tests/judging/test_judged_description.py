@@ -96,8 +96,8 @@ def test_predictions_are_judged_by_who_is_named(
     told.write_text("".join(f'{{"id": "{one}", "output": "Blurry."}}\n' for one in LABELS))
     marker = scripted(tmp_path, "marker", [{"reply": "Score: 2"}], "judge")
     words = [
-        "score", "--task", "samples/description", "--predictions", str(told), "--model-name", "told",
-        "--output", str(tmp_path / "out"), "--json",
+        "score", "--task", "samples/description", "--predictions", str(told),
+        "--model-name", "told", "--output", str(tmp_path / "out"), "--json",
     ]  # fmt: skip
     assert main([*words, "--judge", marker]) == 0
     [result] = json.loads(capsys.readouterr().out)["results"]

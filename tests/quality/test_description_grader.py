@@ -98,7 +98,7 @@ def test_a_dimension_without_one_judgement_is_no_measurement(dimension: str) -> 
     def reply(question: Question) -> str:
         return "I cannot rate this." if question.name.startswith(dimension) else "Score: 1"
 
-    with pytest.raises(JudgeError, match=f"{dimension}: none of 5 judgements"):
+    with pytest.raises(JudgeError, match=f"{dimension}: none of 5 votes"):
         drive(grader(), case(), reply)
 
 

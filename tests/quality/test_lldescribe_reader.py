@@ -66,6 +66,22 @@ def test_a_picture_is_one_however_its_path_is_written(tmp_path: Path) -> None:
         open_reader(TASK, tmp_path).load(second)
 
 
+@pytest.mark.parametrize(
+    ("text", "twin"),
+    [
+        ('{"000.jpg": "Sharp.", "001.jpg": "Dark.", "000.jpg": "Bad."}', "000.jpg"),
+        ('[{"img_path": "000.jpg", "golden": "Sharp.", "golden": "Bad."}]', "golden"),
+    ],
+)
+def test_a_name_that_stands_twice_is_told_and_neither_text_is_taken(
+    tmp_path: Path, text: str, twin: str
+) -> None:
+    lldescribe.write(tmp_path, golden=False)
+    (tmp_path / "lldescribe" / "golden.json").write_text(text)
+    with pytest.raises(MissingData, match=rf"golden\.json: '{twin}' stands twice in one object"):
+        open_reader(TASK, tmp_path).index()
+
+
 def test_a_file_elsewhere(tmp_path: Path) -> None:
     lldescribe.write(tmp_path, golden=False)
     path = tmp_path / "theirs.json"

@@ -163,8 +163,13 @@ def test_an_answers_file_elsewhere_is_named_by_its_option(tmp_path: Path) -> Non
     path = tmp_path / "mine.json"
     path.write_text(json.dumps({want["id"]: want["right"] for want in wanted}))
     check(read("quality/llvisionqa-test", tmp_path, answers=str(path)), wanted)
-    with pytest.raises(MissingData, match=r"other\.json"):
-        open_reader("quality/llvisionqa-test", tmp_path, answers="other.json").index()
+    for name, told in (
+        ("other.json", r"is no .*llvisionqa/other\.json"),
+        ("~/other.json", f"is no {Path.home()}/other.json"),
+        ("x" * 400, "is no .*xxx$"),
+    ):
+        with pytest.raises(MissingData, match=told):
+            open_reader("quality/llvisionqa-test", tmp_path, answers=name).index()
 
 
 def test_an_answers_file_with_a_faulty_record_is_refused_with_its_number(tmp_path: Path) -> None:

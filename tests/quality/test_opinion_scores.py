@@ -70,6 +70,16 @@ def test_parts_are_told_by_their_place_in_the_list(tmp_path: Path) -> None:
     assert parts == ["game"] * 3000 + ["movie"] * 3000
 
 
+def test_records_past_the_last_part_are_refused(tmp_path: Path) -> None:
+    records = [{"img_path": f"{at}.png", "gt_score": at} for at in range(6)]
+    parts = {"game": 3, "movie": 2}
+    with pytest.raises(CardError, match=r"record 6: its parts hold 5 records, and there are 6"):
+        listed(tmp_path, records, parts=parts).index()
+    # what is here of a longer list has its parts all the same
+    tags = [item.tags["part"] for item in listed(tmp_path, records[:4], parts=parts).index()]
+    assert tags == ["game", "game", "game", "movie"]
+
+
 @pytest.mark.parametrize("protocol", ["qbench", "qbench_ensemble", "painted", "painted_bar"])
 def test_knowing_the_opinions_correlates_wholly(tmp_path: Path, protocol: str) -> None:
     ids = [truth["id"] for truth in write(tmp_path, "agiqa", samples=8)]

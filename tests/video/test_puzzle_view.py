@@ -112,6 +112,14 @@ def test_a_marker_that_is_gone_is_told_where_it_was_lost_and_the_goal_at_the_end
     assert found == {"lost_marker": 20 / FPS, "goal_not_reached": (len(POINTS) - 1) / FPS}
 
 
+def test_a_marker_that_is_nowhere_is_told_so() -> None:
+    nowhere = Prediction(value=walked(POINTS, hidden=slice(0, None)))
+    panes = PuzzleView().panes(seen_of(STILL, TRUTH, nowhere))
+    (track,) = [pane for pane in panes if pane.title == "Where the marker was seen"]
+    assert isinstance(track.body, Marks)
+    assert (track.body.marks, track.note) == ((), "In no frame.")
+
+
 def test_the_right_way_is_drawn_on_the_picture_and_told() -> None:
     panes = PuzzleView().panes(seen_of(STILL, TRUTH, Prediction(value=walked(POINTS))))
     way, track = (

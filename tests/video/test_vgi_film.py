@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from fractions import Fraction
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 from vgen_eval.imaging import Image
 from vgen_eval.video import Clip
-from vgen_eval_plugins.video.vgi.film import Film, container_duration, shrink
+from vgen_eval_plugins.video.vgi.film import Film, shrink
 from vgikit import COMPAT, grey_of, make_clip
 
 WAYS = ("frame_at", "labels", "duration", "grid_end", "scaling")
@@ -99,11 +100,27 @@ def test_longer_sound_makes_samples_past_the_pictures_only_for_the_original() ->
     data = make_clip(30, sound_s=3.0)
     clip = Clip.open(data)
     assert clip.duration == pytest.approx(1.0, abs=1e-3)
-    assert container_duration(clip) == pytest.approx(3.0, abs=0.05)
+    assert clip.container_duration == pytest.approx(3.0, abs=0.05)
     ours, original = film_of(data, OURS), film_of(data, COMPAT)
     assert len(ours.grid(4)) == 5
     assert len(original.grid(4)) == 13
     assert [entry.time for entry in original.look(original.grid(4))] == [0.0, 0.25, 0.5, 0.75]
+
+
+def test_a_file_that_claims_to_last_for_years_lasts_as_long_as_its_pictures() -> None:
+    data = bytearray(make_clip(30, form="matroska"))
+    at = data.index(b"\x44\x89\x88") + 3  # Duration, a double, in milliseconds
+    data[at : at + 8] = struct.pack(">d", 1e13)
+    clip = Clip.open(bytes(data))
+    assert clip.container_duration == clip.duration == pytest.approx(1.0, abs=0.01)
+    assert len(film_of(bytes(data), COMPAT).grid(4)) == 5
+
+
+@pytest.mark.parametrize("way", [OURS, COMPAT], ids=["ours", "original"])
+def test_a_title_in_another_alphabet_s_bytes_is_no_fault_of_the_video(way: Any) -> None:
+    data = make_clip(30, title="caf__").replace(b"caf__", b"caf\xe9\xe8")
+    film = film_of(data, way)
+    assert len(film.look(film.grid(4))) == (4 if way is COMPAT else 5)
 
 
 @pytest.mark.parametrize("way", [OURS, COMPAT], ids=["ours", "original"])

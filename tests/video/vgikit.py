@@ -53,6 +53,7 @@ def make_clip(
     times: Sequence[float] | None = None,
     sound_s: float = 0.0,
     form: str = "mp4",
+    title: str = "",
 ) -> bytes:
     """An H.264 video of one grey a frame, `grey_of(index)`.
 
@@ -61,6 +62,7 @@ def make_clip(
     width, height = size
     file = io.BytesIO()
     with av.open(file, "w", format=form) as container:
+        container.metadata["title"] = title
         stream = container.add_stream("libx264", rate=Fraction(fps))
         stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
         stream.options = {"preset": "ultrafast", "bf": "0", "qp": "4"}

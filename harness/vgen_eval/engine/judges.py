@@ -20,7 +20,6 @@ from vgen_eval.engine.models import Model
 from vgen_eval.engine.stopping import Stop
 from vgen_eval.engine.tries import Call, volatile_of
 from vgen_eval.errors import (
-    AccessDenied,
     JudgeError,
     NotRunnable,
     NoValidTarget,
@@ -32,7 +31,7 @@ from vgen_eval.store.transcript import Transcript
 from vgen_eval.types import STATUS_GROUP, Adapter, Prediction, Request
 from vgen_eval.wording import describe, plural
 
-__all__ = ["Judging", "Unasked"]
+__all__ = ["Judging", "NeverAsked", "Unasked"]
 
 log = logging.getLogger(__name__)
 
@@ -48,6 +47,19 @@ SEEDS = 1_000_003
 
 class Unasked(Exception):
     """The run was stopped before the judge had asked all that it wanted to."""
+
+
+class NeverAsked(NotRunnable):
+    """The transcript has no reply to a question, and no model is asked."""
+
+    def __init__(self, sample: str, question: str) -> None:
+        super().__init__(
+            f"{sample}: judgements.jsonl has no reply to what the judge asks today ({question}), "
+            "and scoring asks no model",
+            cure="the scores stand as they were; move the run's folder `scores` away, and the "
+            "command that made the run asks the judge what is missing",
+        )
+        self.question = question
 
 
 class Judging:
@@ -171,18 +183,14 @@ class Judging:
             try:
                 for call in self._caller(part):
                     yield by_id[call.request.id], call
-            except AccessDenied as exc:  # the judge's key, not that of the model that is judged
-                raise NotRunnable(f"judge {self._name}: {exc.what}", cure=exc.cure) from exc
+            except NotRunnable as exc:  # the judge's key or service, not those of who is judged
+                cure = exc.cure and exc.cure.replace("-M ", "--set judge.options.")
+                raise NotRunnable(f"judge {self._name}: {exc.what}", cure=cure) from exc
 
     def _unasked(self, case: Case, question: Question) -> Exception:
         """What a question without an answer comes to where no model is asked."""
         if (case.sample, case.attempt) in self._judged:
-            return NotRunnable(
-                f"{case.sample}: judgements.jsonl has no reply to what the judge asks today "
-                f"({question.name}), and scoring asks no model",
-                cure="the scores stand as they were; move the run's folder `scores` away, and the "
-                "command that made the run asks the judge what is missing",
-            )
+            return NeverAsked(case.sample, question.name)
         return JudgeError(f"judge {self._name} was not asked yet: {question.name}")
 
     def _request(self, case: Case, question: Question) -> Request:

@@ -20,6 +20,9 @@ __all__ = [
     "plain_agreement",
 ]
 
+ROUNDING = 1e-12
+"""What sums of squares leave of an alpha that is 0."""
+
 Weights = Literal["none", "quadratic"]
 Level = Literal["nominal", "ordinal", "interval"]
 
@@ -130,4 +133,5 @@ def _interval_alpha(table: Floats) -> float:
     within = 2 * sizes * (around**2).sum(axis=0)
     whole = float(sizes.sum())
     between = 2 * whole * float((values**2).sum())
-    return 1 - (whole - 1) * float((within / (sizes - 1)).sum()) / between
+    alpha = 1 - (whole - 1) * float((within / (sizes - 1)).sum()) / between
+    return alpha if abs(alpha) > ROUNDING else 0.0

@@ -55,6 +55,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     turn: Turn
     times: tuple[float, ...]
     duration: float
+    container_duration: float
     declared_fps: float | None
     flags: tuple[str, ...]
 
@@ -95,6 +96,9 @@ class Clip:
         """Seconds at which each frame comes on; the first is 0, none is before its neighbour."""
         self.duration: float = facts.duration
         """Seconds from the first frame to the last one's end: of the pictures, not of the sound."""
+        self.container_duration: float = facts.container_duration
+        """Seconds that the file as a whole says it lasts, sound included; `duration` where it says
+        nothing, or more than a video may last."""
         self.flags: tuple[str, ...] = facts.flags
         """`broken_tail`: frames after these do not decode, or the file ends too early."""
         self._facts = facts
@@ -266,11 +270,13 @@ def _look_through(data: bytes, *, what: str, limits: Limits) -> Facts:
         broken = opened.damaged or is_cut(data, name_container(data) or "")
         duration = _duration(stream, starts, last_for or _usual(starts) or step, broken=broken)
         declared = float(stream.average_rate) if stream.average_rate else None
+        lasts = opened.declared_s or 0.0
     if duration > limits.seconds:
         raise Undecodable(f"{what}: {float(duration):g} s long, the limit is {limits.seconds:g} s")
     return Facts(
         size=shape[0], turn=shape[1], times=tuple(float(t - starts[0]) for t in starts),
         duration=float(duration), declared_fps=declared,
+        container_duration=lasts if 0 < lasts <= limits.seconds else float(duration),
         flags=("broken_tail",) if broken else (),
     )  # fmt: skip
 

@@ -32,6 +32,9 @@ class Pass:
             seen = f"it begins with {data[:8]!r}" if data else "it is empty"
             raise Undecodable(f"{what}: no video file ({seen}): MP4, WebM, GIF or AVI is wanted")
         self._container = self._open(data, container, what)
+        lasts = self._container.duration
+        self.declared_s: float | None = lasts / self._av.time_base if lasts else None
+        """Seconds that the file as a whole says it lasts; None: it does not say."""
         self.stream = self._find_stream(what)
         self.stream.codec_context.thread_count = 1  # frames and faults come in one order
         self.stream.codec_context.options = {"max_pixels": str(MAX_PIXELS)}

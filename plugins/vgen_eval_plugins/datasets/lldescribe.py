@@ -11,7 +11,13 @@ from vgen_eval.errors import BadSample, MissingData
 from vgen_eval.types import Item, Sample
 
 from vgen_eval_plugins.datasets.release_reader import Entry, ReleaseReader, make_sample
-from vgen_eval_plugins.datasets.told_words import Told, find_told, read_told, unique_id
+from vgen_eval_plugins.datasets.told_words import (
+    Told,
+    find_told,
+    place_of,
+    read_told,
+    unique_id,
+)
 from vgen_eval_plugins.quality.description.targets import GoldenText
 
 __all__ = ["LLDescribe"]
@@ -59,7 +65,7 @@ class LLDescribe(ReleaseReader[_Entry]):
         if path is None:
             raise MissingData(
                 f"{self.title}: there are no golden texts: no file "
-                f"{self._release.root / self.options.golden}",
+                f"{place_of(self._release, self.options.golden)}",
                 cure=CURE,
             )
         lines = read_told(self._release, path, ("golden", "ref"), cure=CURE)

@@ -16,7 +16,7 @@ from vgen_eval_plugins.datasets.prepared_counts import write_atomic
 from vgen_eval_plugins.datasets.question_records import Record, find_right, read_record
 from vgen_eval_plugins.datasets.release import picture_name
 from vgen_eval_plugins.datasets.release_reader import Entry, ReleaseReader, make_sample
-from vgen_eval_plugins.datasets.told_words import find_told, read_told, unique_id
+from vgen_eval_plugins.datasets.told_words import find_told, place_of, read_told, unique_id
 from vgen_eval_plugins.quality.perception.targets import OptionTarget, letter_options
 
 __all__ = ["LLVisionQA"]
@@ -183,12 +183,12 @@ class LLVisionQA(ReleaseReader[_Entry]):
         if records and not known:
             raise MissingData(
                 f"{self.title}: {self._release.root / name} holds no right answers, and there is "
-                f"no {self._release.root / self.options.answers}",
+                f"no {place_of(self._release, self.options.answers)}",
                 cure=ANSWERS_CURE,
             )
         if self.options.answers != ANSWERS:
             raise MissingData(
-                f"{self.title}: no file {self._release.root / self.options.answers}",
+                f"{self.title}: no file {place_of(self._release, self.options.answers)}",
                 cure=ANSWERS_CURE,
             )
         return {}
@@ -200,7 +200,7 @@ class LLVisionQA(ReleaseReader[_Entry]):
             return _by_name(self.title, path, told, cure=CONTENT_CURE)
         if self.options.content != CONTENT:
             raise MissingData(
-                f"{self.title}: no file {self._release.root / self.options.content}",
+                f"{self.title}: no file {place_of(self._release, self.options.content)}",
                 cure=CONTENT_CURE,
             )
         return {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +15,7 @@ from vgen_eval.types import Item, Sample
 from vgen_eval_plugins.datasets.release import WHERE, picture_name
 from vgen_eval_plugins.datasets.release_reader import Entry, ReleaseReader, make_sample
 from vgen_eval_plugins.quality.parts import part_names
-from vgen_eval_plugins.quality.targets import Opinion
+from vgen_eval_plugins.quality.targets import Opinion, read_number, scale_of
 
 __all__ = ["OpinionScores"]
 
@@ -95,9 +94,10 @@ class OpinionScores(ReleaseReader[_Entry]):
         """Every record, in the list's order.
 
         MissingData for a list that is not there or is none; CardError with every record that
-        names no picture, or one that another has named.
+        names no picture, or one that another has named, and for records past the last part.
         """
         records, path = self._records(), self._release.root / self._list
+        self._refuse_rest(len(records), str(path))
         parts = part_names(self.options.parts, len(records))
         seen: Counter[str] = Counter()
         taken = {picture_name(record.img_path) for record in records}
@@ -122,6 +122,13 @@ class OpinionScores(ReleaseReader[_Entry]):
             raise CardError(problems[:MOST_PROBLEMS])
         return entries
 
+    def _refuse_rest(self, count: int, path: str) -> None:
+        """CardError where records are of no part: they would be scored as one of their own."""
+        held = sum(self.options.parts.values())
+        if self.options.parts and count > held:
+            told = f"its parts hold {held:,} records, and there are {count:,}"
+            raise CardError([Problem(told, file=path, path=f"record {held + 1}")])
+
     def _fault(self, name: str, times: int, taken: Iterable[str]) -> str | None:
         if not name:
             return "names no picture: 'img_path' is wanted"
@@ -140,7 +147,7 @@ class OpinionScores(ReleaseReader[_Entry]):
 
     def read_entry(self, entry: _Entry) -> Sample:
         """The picture and its opinion; BadSample, naming the record, for a score that is none."""
-        score = _number(entry.score)
+        score = read_number(entry.score)
         if score is None:
             plain = isinstance(entry.score, str | int | float | None)
             shown = repr(entry.score) if plain else type(entry.score).__name__
@@ -173,10 +180,8 @@ class OpinionScores(ReleaseReader[_Entry]):
     def _scale(self) -> tuple[float, float]:
         """The least and the largest score of the list: no other scale is stated there."""
         if self._ends is None:
-            scores = [_number(entry.score) for entry in self._entries.values()]
-            known = [score for score in scores if score is not None]
-            low, high = min(known), max(known)
-            self._ends = (low, high) if low < high else (low - 1, high + 1)
+            scores = [read_number(entry.score) for entry in self._entries.values()]
+            self._ends = scale_of([score for score in scores if score is not None])
         return self._ends
 
     _ends: tuple[float, float] | None = None
@@ -188,14 +193,3 @@ class OpinionScores(ReleaseReader[_Entry]):
         if not records:
             raise MissingData(f"{self._release.root / self._list}: an empty list", cure=WHERE)
         return records
-
-
-def _number(value: Any) -> float | None:
-    """A finite number, or the text of one; None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        return None
-    try:
-        number = float(value)
-    except (ValueError, OverflowError):
-        return None
-    return number if math.isfinite(number) else None

@@ -11,8 +11,9 @@ from vgen_eval.errors import MissingData, Undecodable
 from vgen_eval.imaging import read_bytes
 
 from vgen_eval_plugins.datasets.release import Release, parse_json, picture_name
+from vgen_eval_plugins.manifest.lines import keys_twice
 
-__all__ = ["NAME_KEYS", "Told", "find_told", "read_told", "unique_id"]
+__all__ = ["NAME_KEYS", "Told", "find_told", "place_of", "read_told", "unique_id"]
 
 NAME_KEYS = ("img_path", "image", "id")
 """What a line names its picture by; the first that it has."""
@@ -30,26 +31,40 @@ class Told(msgspec.Struct, frozen=True):
     """What is wrong with it, if anything."""
 
 
+def place_of(release: Release, file: str) -> Path:
+    """Where the file lies: below the release's folder unless its path is absolute."""
+    return release.root / Path(file).expanduser()
+
+
 def find_told(release: Release, file: str) -> Path | None:
-    """The file, below the release's folder unless its path is absolute; None when it is not there.
+    """The file; None when it is not there.
 
     A file that is named differently from the option's default has to be there: the caller says.
     """
-    path = release.root / Path(file).expanduser()
-    return path if path.exists() else None
+    path = place_of(release, file)
+    try:
+        return path if path.exists() else None
+    except OSError:  # a name that no file can have
+        return None
 
 
 def read_told(release: Release, path: Path, keys: Sequence[str], *, cure: str) -> list[Told]:
     """What a file says of pictures, in its order, faulty records marked as such.
 
     JSON: a list of records that name a picture (`img_path`) and have the words under one of
-    `keys`, or an object of name -> words. MissingData, with the cure, when it is neither.
+    `keys`, or an object of name -> words. MissingData, with the cure, when it is neither, and for
+    a name or a key that stands twice: a reader would take the last in silence.
     """
     try:
-        found = parse_json(read_bytes(path), msgspec.json.decode)
+        data = read_bytes(path)
+        found, twice = parse_json(data, msgspec.json.decode), parse_json(data, keys_twice)
     except (Undecodable, ValueError) as exc:
         reason = exc.what if isinstance(exc, Undecodable) else str(exc)
         raise MissingData(f"{release.title}: {path}: {reason}", cure=cure) from exc
+    if twice:
+        raise MissingData(
+            f"{release.title}: {path}: '{twice[0]:.80}' stands twice in one object", cure=cure
+        )
     if isinstance(found, dict) and any(key in found for key in keys):
         raise MissingData(
             f"{release.title}: {path}: one record, where a list of them was wanted", cure=cure

@@ -8,6 +8,8 @@ from typing import Any
 
 import msgspec
 
+from vgen_eval_plugins.manifest.lines import keys_twice
+
 __all__ = ["Rubric", "find_rubric", "parse_rubrics"]
 
 _PREFIX = "overall task:"
@@ -30,6 +32,9 @@ def parse_rubrics(data: bytes) -> Mapping[str, Any]:
     without a key of its own has an empty one.
     """
     found = msgspec.json.decode(data)
+    twice = keys_twice(data)
+    if twice:
+        raise ValueError(f"'{twice[0]:.80}' stands twice in one object")
     if isinstance(found, dict):
         if isinstance(found.get("rubric"), (list, str)):  # the file is an entry, too
             return {**found, "rubric": {"rubric": found["rubric"], "answer": found.get("answer")}}

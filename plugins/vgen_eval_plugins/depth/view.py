@@ -161,7 +161,8 @@ def _errors(
         body=ScalarMap(
             values=relative.astype(np.float32), kind="error", low=0.0, high=RELATIVE, filled=filled
         ),
-        note=f"|prediction - target| / target; mean (AbsRel) {share(mean)} over {scored} px.{rest}",
+        note=f"|prediction - target| / target; mean (AbsRel) {share(mean)} over {scored:,} px."
+        f"{rest}",
     )
 
 

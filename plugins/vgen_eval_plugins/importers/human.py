@@ -15,6 +15,7 @@ from vgen_eval.errors import UsageError
 from vgen_eval.importing import Answer, Imported, Scope
 from vgen_eval.types import AnswerForm, NoOptions
 
+from vgen_eval_plugins.manifest.lines import keys_twice
 from vgen_eval_plugins.quality.assessment.words import words_read
 
 __all__ = ["Human"]
@@ -158,7 +159,7 @@ def _seconds(value: Any, where: str) -> float | None:
         return None
     try:
         seconds = math.nan if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # the last of a whole number of 400 digits
         seconds = math.nan
     if not 0 <= seconds <= LONGEST_S:
         raise UsageError(f"{where}: 'seconds' is no length of time: {value!r:.40}", cure=WANTED)
@@ -196,7 +197,7 @@ def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
         other = [key for key in row if key not in COLUMNS]
         if other:
             raise UsageError(
-                f"{where}: column '{other[0]}' is not taken: who answered stays out of a run",
+                f"{where}: column '{other[0]:.40}' is not taken: who answered stays out of a run",
                 cure=f"leave it out; {WANTED}",
             )
         missing = [key for key in NEEDED if key not in row]
@@ -212,10 +213,13 @@ def _json_rows(path: Path, text: str) -> Iterator[tuple[int, Mapping[str, Any]]]
             continue
         try:
             row = json.loads(line)
+            twice = keys_twice(line)
         except (ValueError, RecursionError) as exc:
             raise UsageError(f"{path}:{number}: no JSON: {exc}", cure=WANTED) from exc
         if not isinstance(row, dict):
             raise UsageError(f"{path}:{number}: no object", cure=WANTED)
+        if twice:
+            raise UsageError(f"{path}:{number}: '{twice[0]:.40}' stands in it twice", cure=WANTED)
         yield number, row
 
 
@@ -230,7 +234,7 @@ def _csv_rows(path: Path, text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
             head.pop()
         twice = [name for name in head if head.count(name) > 1]
         if twice:
-            raise UsageError(f"{path}:1: column '{twice[0]}' stands twice", cure=WANTED)
+            raise UsageError(f"{path}:1: column '{twice[0]:.40}' stands twice", cure=WANTED)
         # before any row: a column that is not taken is refused, be it empty or not
         yield from ((1, dict.fromkeys(head)) for _ in (0,) if set(head) - set(COLUMNS))
         for cells in reader:

@@ -6,6 +6,7 @@ import fnmatch
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -42,6 +43,13 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
         str | None, _doc("Regular expression that is found in what is asked, any case.")
     ] = None
 
+    def __post_init__(self) -> None:
+        if self.words is not None:
+            try:
+                _pattern(self.words)
+            except (re.error, OverflowError, RecursionError) as exc:
+                raise ValueError(f"words {self.words!r:.80}: no regular expression: {exc}") from exc
+
 
 class ScriptedOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Where the rules are."""
@@ -56,7 +64,7 @@ class ScriptedOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
 class Scripted(BaseAdapter):
     """The reply of the first rule that fits; a request that none fits is an error of the call."""
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     Options: ClassVar[type[msgspec.Struct]] = ScriptedOptions
     forms = ("text",)
     stub: ClassVar[Mapping[str, Any]] = {"rules": [{"reply": "3"}]}
@@ -66,7 +74,7 @@ class Scripted(BaseAdapter):
         self, options: ScriptedOptions, *, card: ModelCard | None = None, device: str | None = None
     ) -> None:
         super().__init__(options, card=card, device=device)
-        self._rules = [(rule, _pattern(rule)) for rule in _read(options)]
+        self._rules = _read(options)
 
     @classmethod
     def identify(cls, options: ScriptedOptions, card: ModelCard) -> Mapping[str, Any]:  # noqa: ARG003
@@ -81,26 +89,26 @@ class Scripted(BaseAdapter):
 
     def _reply(self, request: Request) -> str | None:
         question, turn = request.fields.get("question", ""), request.fields.get("round", "0")
-        for rule, pattern in self._rules:
-            if rule.sample is not None and not fnmatch.fnmatchcase(request.sample, rule.sample):
-                continue
-            if rule.question is not None and not fnmatch.fnmatchcase(question, rule.question):
+        for rule in self._rules:
+            if not (_is_meant(rule.sample, request.sample) and _is_meant(rule.question, question)):
                 continue
             if rule.round is not None and str(rule.round) != turn:
                 continue
-            if pattern is None or pattern.search(request.prompt):
+            if rule.words is None or _pattern(rule.words).search(request.prompt):
                 return rule.reply
         told = f" ({question}, round {turn})" if question else ""
         raise CallError(f"no rule replies to sample '{request.sample}'{told}")
 
 
-def _pattern(rule: Rule) -> re.Pattern[str] | None:
-    if rule.words is None:
-        return None
-    try:
-        return re.compile(rule.words, re.IGNORECASE)
-    except re.error as exc:
-        raise UsageError(f"rule {rule.words!r}: no regular expression: {exc}") from exc
+def _is_meant(told: str | None, name: str) -> bool:
+    """Is the name the one that a rule tells, or one of its pattern? None: any is."""
+    # ids may hold brackets, which a pattern reads as a choice of signs
+    return told is None or told == name or fnmatch.fnmatchcase(name, told)
+
+
+@cache
+def _pattern(words: str) -> re.Pattern[str]:
+    return re.compile(words, re.IGNORECASE)
 
 
 def _read(options: ScriptedOptions) -> tuple[Rule, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
-from vgen_eval.errors import Undecodable, Unreadable
+from vgen_eval.errors import JudgeError, Undecodable, Unreadable
 
 from vgen_eval_plugins.parsing.scores import parse_score
 
@@ -32,6 +32,14 @@ def read_score(text: str, low: int, high: int) -> int:
         raise Unreadable(exc.what) from exc
 
 
-def votes_of(readings: Sequence[int | Unreadable]) -> list[int | None]:
-    """Each reading, None where it could not be read."""
-    return [None if isinstance(each, Unreadable) else each for each in readings]
+def votes_of(readings: Sequence[int | Unreadable], of: str = "") -> list[int | None]:
+    """Each reading, None where it could not be read; JudgeError, saying of what, where none could.
+
+    The last says why.
+    """
+    votes = [None if isinstance(each, Unreadable) else each for each in readings]
+    unread = [each for each in readings if isinstance(each, Unreadable)]
+    if len(unread) == len(votes):
+        whose = f"{of}: " if of else ""
+        raise JudgeError(f"{whose}none of {len(votes)} votes can be read: {unread[-1].what}")
+    return votes

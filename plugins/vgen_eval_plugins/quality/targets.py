@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
-__all__ = ["Opinion"]
+__all__ = ["Opinion", "read_number", "scale_of"]
 
 
 class Opinion(msgspec.Struct, frozen=True):
@@ -29,3 +31,20 @@ class Opinion(msgspec.Struct, frozen=True):
     def quality(self) -> float:
         """The score between the ends of its scale: 0 to 1."""
         return min(max((self.score - self.low) / (self.high - self.low), 0.0), 1.0)
+
+
+def read_number(value: Any) -> float | None:
+    """A finite number, or the text of one: Q-Bench's files have both; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def scale_of(scores: Sequence[float]) -> tuple[float, float]:
+    """The least and the largest of them: Q-Bench's lists state no other scale."""
+    low, high = min(scores), max(scores)
+    return (low, high) if low < high else (low - 1, high + 1)

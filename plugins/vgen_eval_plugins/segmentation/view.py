@@ -79,5 +79,5 @@ def _difference(found: Mask, target: Mask, known: Mask) -> Pane:
         ids=ids, classes=_DIFFERENCES, colours=_DIFFERENCE_COLOURS, none="outside both",
         opacity=OPACITY + 0.2, clear=True, patterned=("extra", UNKNOWN), notes=notes,
     )  # fmt: skip
-    note = f"IoU {share(iou)}: {agree} px in both, {missed} missed, {extra} extra."
+    note = f"IoU {share(iou)}: {agree:,} px in both, {missed:,} missed, {extra:,} extra."
     return Pane(role="error", title="Prediction against target", body=body, note=note)

@@ -152,5 +152,5 @@ def _difference(found: NDArray[Any], truth: NDArray[Any], size: int) -> Pane:
         ids=ids, classes=_DIFFERENCES, colours=_DIFFERENCE_COLOURS, none="ignored",
         patterned=("wrong class", UNKNOWN), notes=notes,
     )  # fmt: skip
-    note = f"{percent(counts[0], total)} right of {total} px with a known class."
+    note = f"{percent(counts[0], total)} right of {total:,} px with a known class."
     return Pane(role="error", title="Prediction against target", body=body, note=note)

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 from vgen_eval.errors import Undecodable
-from vgen_eval.types import Prediction, Scene
+from vgen_eval.types import NoOptions, Prediction, Scene
 from vgen_eval.video import Clip, Limits
 
 __all__ = ["ClipDecoder", "NoClip", "open_answer"]
@@ -50,11 +50,9 @@ class NoClip:
 
     version: ClassVar[int] = 1
     measures: ClassVar[str] = "clip"
+    Options: ClassVar[type[msgspec.Struct]] = NoOptions
 
-    class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-        """It has none."""
-
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: NoOptions) -> None:
         self.options = options
 
     def decode(self, answer: Any, scene: Scene) -> Prediction:  # noqa: ARG002

@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from vgen_eval.errors import UsageError, nearest
+from vgen_eval.results.judging.entries import SHOWN
 from vgen_eval.results.judging.human import Human, Label
 from vgen_eval.results.judging.measures import (
     Units,
@@ -201,7 +202,7 @@ class Beside:
 
 def _few(names: set[str] | frozenset[str]) -> str:
     more = ", ..." if len(names) > MOST_NAMED else ""
-    return ", ".join(sorted(names)[:MOST_NAMED]) + more
+    return ", ".join(f"{name:.{SHOWN}}" for name in sorted(names)[:MOST_NAMED]) + more
 
 
 def _mean(numbers: Numbers, judged: Judged, sample: str) -> float | None:

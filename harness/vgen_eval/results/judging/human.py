@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-import csv
-import io
+import hashlib
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 import msgspec
 
-from vgen_eval import jsonio
 from vgen_eval.errors import UsageError
-from vgen_eval.wording import plural
+from vgen_eval.results.judging.entries import (
+    LABEL_FIELDS,
+    PAIR_FIELDS,
+    RANKING_FIELDS,
+    SHAPES,
+    SHOWN,
+    Entry,
+    read_bytes,
+    read_entries,
+    refuse,
+)
 
 __all__ = ["Human", "Label", "Preference", "read_human"]
 
-LABEL_FIELDS = ("id", "model", "run", "attempt", "label")
-PAIR_FIELDS = ("id", "better", "worse")
-RANKING_FIELDS = ("id", "ranking")
-SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
-"""What else tables are written with, and what it is called."""
 MOST_RANKED = 100
 """Models of one ranking at most: of n there are n (n - 1) / 2 pairs."""
-SHAPES = "id,label[,model|run][,attempt]; or id,better,worse; or id,ranking (a > b = c)"
 
 
 class Label(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,6 +52,8 @@ class Human(msgspec.Struct, frozen=True, kw_only=True):
     """A file of human judgements; labels, or else preferences."""
 
     kind: Literal["labels", "preferences"]
+    sha256: str
+    """Of the file, as it was read."""
     labels: tuple[Label, ...] = ()
     preferences: tuple[Preference, ...] = ()
     """As they were said, rankings expanded to pairs."""
@@ -58,113 +62,27 @@ class Human(msgspec.Struct, frozen=True, kw_only=True):
     """Pairs that a ranking ties: they say nothing of which is better."""
 
 
-Entry = Mapping[str, Any]
-
-
 def read_human(path: Path) -> Human:
     """The judgements in the file; UsageError, with the line, where it holds anything else.
 
     Other columns than those needed are refused: who the people are is nobody's business here.
     """
-    entries = list(_entries(path))
+    data = read_bytes(path)
+    sha256 = hashlib.sha256(data).hexdigest()
+    entries = list(read_entries(path, data))
     if not entries:
         raise UsageError(f"{path}: no judgement in it", cure=f"it holds {SHAPES}")
     kinds: dict[str, int] = {}
     for line, entry in entries:
         kinds.setdefault(_shape(path, line, entry), line)
     if "labels" not in kinds:
-        return _preferences(path, entries)
+        return _preferences(path, entries, sha256)
     if len(kinds) > 1:
-        _refuse(
+        refuse(
             path, max(kinds.values()), "labels and preferences in one file",
             cure="give each a file of its own",
         )  # fmt: skip
-    return Human(kind="labels", labels=tuple(_labels(path, entries)))
-
-
-def _refuse(path: Path, line: int, what: str, *, cure: str | None = None) -> NoReturn:
-    raise UsageError(f"{path}:{line}: {what}", cure=cure or f"a file holds {SHAPES}")
-
-
-# --- files
-
-
-def _entries(path: Path) -> Iterator[tuple[int, Entry]]:
-    """Line numbers and what stands there."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise UsageError(f"{path}: no such file", cure="--human FILE.csv or FILE.jsonl") from None
-    except OSError as exc:
-        raise UsageError(
-            f"{path}: cannot be read: {exc.strerror or exc}",
-            cure="--human takes FILE.csv or FILE.jsonl, which you may read",
-        ) from exc
-    except UnicodeDecodeError as exc:
-        raise UsageError(f"{path}: no UTF-8 text ({exc.reason})", cure="save it as UTF-8") from exc
-    readers: Mapping[str, Callable[[Path, str], Iterator[tuple[int, Entry]]]]
-    readers = {".csv": _csv_lines, ".jsonl": _json_lines, ".ndjson": _json_lines}
-    if path.suffix.lower() not in readers:
-        raise UsageError(
-            f"{path}: '{path.suffix}' is no kind of file that is read here",
-            cure="--human takes FILE.csv or FILE.jsonl",
-        )
-    yield from readers[path.suffix.lower()](path, text)
-
-
-def _csv_lines(path: Path, text: str) -> Iterator[tuple[int, Entry]]:
-    _refuse_separator(path, text)
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    fields: list[str] | None = None
-    try:
-        for row in reader:
-            cells = [cell.strip() for cell in row]
-            if not any(cells):
-                continue
-            if fields is None:
-                fields = cells
-                twice = [name for name in fields if fields.count(name) > 1]
-                if twice:
-                    _refuse(path, reader.line_num, f"two columns are called '{twice[0]}'")
-                continue
-            if len(cells) != len(fields):
-                _refuse(
-                    path, reader.line_num,
-                    f"{plural(len(cells), 'cell')} where the head has {len(fields)}",
-                )  # fmt: skip
-            pairs = zip(fields, cells, strict=True)
-            # an empty cell stands for nothing, but for the needed ones, which are told as empty
-            yield reader.line_num, {k: v for k, v in pairs if v or k in ("id", "label")}
-    except csv.Error as exc:
-        _refuse(path, reader.line_num, f"no CSV: {exc}")
-
-
-def _refuse_separator(path: Path, text: str) -> None:
-    """UsageError where the head separates its columns by anything but commas."""
-    lines = enumerate(text.splitlines(), 1)
-    line, head = next(((at, one) for at, one in lines if one.strip()), (1, ""))
-    if "," in head:
-        return
-    for sign, name in SEPARATORS.items():
-        fields = {field.strip().strip('"') for field in head.split(sign)}
-        if len(fields) > 1 and fields & {*LABEL_FIELDS, *PAIR_FIELDS, *RANKING_FIELDS}:
-            _refuse(
-                path, line, f"the columns are separated by {name}, not by commas",
-                cure=f"save it with commas between the columns; a file holds {SHAPES}",
-            )  # fmt: skip
-
-
-def _json_lines(path: Path, text: str) -> Iterator[tuple[int, Entry]]:
-    for number, line in enumerate(text.split("\n"), 1):  # strings may hold other ends of lines
-        if not line.strip():
-            continue
-        try:
-            entry = jsonio.loads(line)
-        except ValueError as exc:
-            _refuse(path, number, f"no JSON: {exc}")
-        if not isinstance(entry, dict):
-            _refuse(path, number, "one JSON object a line is wanted")
-        yield number, {key: value for key, value in entry.items() if value is not None}
+    return Human(kind="labels", sha256=sha256, labels=tuple(_labels(path, entries)))
 
 
 def _shape(path: Path, line: int, entry: Entry) -> str:
@@ -174,25 +92,22 @@ def _shape(path: Path, line: int, entry: Entry) -> str:
     known = {*LABEL_FIELDS, *PAIR_FIELDS, *RANKING_FIELDS}
     for name in entry:
         if name not in known:
-            _refuse(
-                path, line, f"column '{name}' is not read",
+            refuse(
+                path, line, f"column '{name:.{SHOWN}}' is not read",
                 cure=f"leave it out, above all where it is of a person; a file holds {SHAPES}",
             )  # fmt: skip
     if found is None:
-        _refuse(path, line, "neither label, nor better and worse, nor ranking")
+        refuse(path, line, "neither label, nor better and worse, nor ranking")
     for name in entry:
         if name not in shapes.get(found, RANKING_FIELDS):
-            _refuse(path, line, f"'{name}' beside '{found}'")
+            refuse(path, line, f"'{name}' beside '{found}'")
     return {"label": "labels", "ranking": "rankings"}.get(found, "pairs")
-
-
-# --- what a line says
 
 
 def _text(path: Path, line: int, entry: Entry, field: str) -> str:
     value = entry.get(field)
     if not isinstance(value, str) or not value.strip():
-        _refuse(path, line, f"'{field}' is {'no text' if value else 'missing or empty'}")
+        refuse(path, line, f"'{field}' is {'no text' if value else 'missing or empty'}")
     return value
 
 
@@ -200,9 +115,7 @@ def _labels(path: Path, entries: Sequence[tuple[int, Entry]]) -> Iterator[Label]
     seen: dict[tuple[str, str, int | None], int] = {}
     for line, entry in entries:
         if "model" in entry and "run" in entry:
-            _refuse(
-                path, line, "'model' and 'run' both", cure="one of them says whose answer it is"
-            )
+            refuse(path, line, "'model' and 'run' both", cure="one of them says whose answer it is")
         owner = next((name for name in ("model", "run") if name in entry), None)
         label = Label(
             sample=_text(path, line, entry, "id"),
@@ -212,8 +125,8 @@ def _labels(path: Path, entries: Sequence[tuple[int, Entry]]) -> Iterator[Label]
         )
         key = (label.sample, label.model, label.attempt)
         if key in seen:
-            _refuse(
-                path, line, f"'{label.sample}' has a label already, on line {seen[key]}",
+            refuse(
+                path, line, f"'{label.sample:.{SHOWN}}' has a label already, on line {seen[key]}",
                 cure="one label an answer: what several people said is settled before",
             )  # fmt: skip
         seen[key] = line
@@ -229,7 +142,7 @@ def _attempt(path: Path, line: int, entry: Entry) -> int | None:
     except ValueError:
         number = None
     if not isinstance(number, int) or isinstance(number, bool) or number < 0:
-        _refuse(path, line, f"attempt '{value}' is no number from 0 on")
+        refuse(path, line, f"attempt '{value!s:.{SHOWN}}' is no number from 0 on")
     return number
 
 
@@ -240,11 +153,14 @@ def _number(path: Path, line: int, entry: Entry) -> float:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
-        _refuse(path, line, f"label '{value}' is no number", cure="write 1 and 0 for yes and no")
+        refuse(
+            path, line, f"label '{value!s:.{SHOWN}}' is no number",
+            cure="write 1 and 0 for yes and no",
+        )  # fmt: skip
     return number
 
 
-def _preferences(path: Path, entries: Sequence[tuple[int, Entry]]) -> Human:
+def _preferences(path: Path, entries: Sequence[tuple[int, Entry]], sha256: str) -> Human:
     said: list[Preference] = []
     rankings = ties = 0
     for line, entry in entries:
@@ -252,7 +168,7 @@ def _preferences(path: Path, entries: Sequence[tuple[int, Entry]]) -> Human:
         if "ranking" not in entry:
             better, worse = (_text(path, line, entry, field) for field in ("better", "worse"))
             if better == worse:
-                _refuse(path, line, f"'{better}' is better than itself")
+                refuse(path, line, f"'{better:.{SHOWN}}' is better than itself")
             said.append(Preference(sample=sample, better=better, worse=worse))
             continue
         places = _ranking(path, line, entry["ranking"])
@@ -265,7 +181,9 @@ def _preferences(path: Path, entries: Sequence[tuple[int, Entry]]) -> Human:
             for later in places[at + 1 :]
             for worse in later
         ]
-    return Human(kind="preferences", preferences=tuple(said), rankings=rankings, ties=ties)
+    return Human(
+        kind="preferences", sha256=sha256, preferences=tuple(said), rankings=rankings, ties=ties
+    )
 
 
 def _ranking(path: Path, line: int, value: Any) -> list[list[str]]:
@@ -278,16 +196,16 @@ def _ranking(path: Path, line: int, value: Any) -> list[list[str]]:
         places = []
     names = [name for place in places for name in place]
     if len(names) < 2 or not all(isinstance(name, str) and name for name in names):
-        _refuse(
+        refuse(
             path, line, "no ranking of two or more",
             cure='written "a > b = c" or, in JSONL, ["a", ["b", "c"]]',
         )  # fmt: skip
     if len(names) > MOST_RANKED:
-        _refuse(
+        refuse(
             path, line, f"a ranking of {len(names):,}, more than {MOST_RANKED}",
             cure="rank the models that were run, or give the pairs: id,better,worse",
         )  # fmt: skip
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        _refuse(path, line, f"'{twice}' stands twice in the ranking")
+        refuse(path, line, f"'{twice:.{SHOWN}}' stands twice in the ranking")
     return places

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +10,13 @@ import msgspec
 
 from vgen_eval import cards
 from vgen_eval.distributions import HOME
-from vgen_eval.engine.judges import Judging
+from vgen_eval.engine.judges import Judging, NeverAsked
 from vgen_eval.engine.keeping import Keeper
 from vgen_eval.engine.models import Model
 from vgen_eval.engine.plan import Job
 from vgen_eval.engine.request import Prepared, prepare
 from vgen_eval.engine.scorer import score_attempt
-from vgen_eval.errors import NotRunnable, VgenEvalError
+from vgen_eval.errors import VgenEvalError
 from vgen_eval.judging import Judge
 from vgen_eval.results.judging.settings import Attempt, Judged, Numbers
 from vgen_eval.results.lines import open_lines
@@ -127,10 +126,10 @@ class Replayer:
                     job.task, job.codec, line, keeper.read(line),
                     prepared.sample, prepared.scene, judging,
                 )  # fmt: skip
+            except NeverAsked as exc:
+                raise NoReplay(f"never asked: {exc.question}, of {line['sample']}") from exc
             except VgenEvalError as exc:
-                question = _question(exc) if type(exc) is NotRunnable else None
-                asked = f"never asked: {question}, of {line['sample']}"
-                raise NoReplay(asked if question else f"no replay: {exc.what}") from exc
+                raise NoReplay(f"no replay: {exc.what}") from exc
 
 
 def _prepare(job: Job, item: Item) -> Prepared:
@@ -142,9 +141,3 @@ def _prepare(job: Job, item: Item) -> Prepared:
     # readers are anyone's code
     except (Exception, SystemExit) as exc:
         raise NoReplay(f"no replay: {item.id}: {describe(exc)}") from exc
-
-
-def _question(exc: NotRunnable) -> str | None:
-    """The name of the question that the engine says was not asked."""
-    found = re.search(r"\(([^\s()]+)\), and scoring asks no model", exc.what)
-    return found[1] if found else None

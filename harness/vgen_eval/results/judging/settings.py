@@ -16,10 +16,10 @@ from vgen_eval.results.judging.record import SettingFacts
 from vgen_eval.results.reading import Run
 from vgen_eval.store.run import RunStore
 from vgen_eval.types import Value
+from vgen_eval.wording import plural
 
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog
-from vgen_eval.wording import plural
 
 __all__ = ["PRESET", "Attempt", "Judged", "Numbers", "Setting", "arrange", "presets_of"]
 

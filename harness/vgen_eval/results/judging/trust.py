@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -152,10 +151,7 @@ def _presets_left(alike: Sequence[Setting], catalog: Catalog) -> list[str]:
 
 
 def _human_facts(path: Path, human: Human, settled: Settled) -> dict[str, Any]:
-    facts: dict[str, Any] = {
-        "file": str(path),
-        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
-    }
+    facts: dict[str, Any] = {"file": str(path), "sha256": human.sha256}
     if human.kind == "labels":
         return {**facts, "labels": len(human.labels)}
     counts = msgspec.structs.asdict(settled)

@@ -89,8 +89,8 @@ class BarOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class BarLength:
     """Picture -> quality: the length of a dark bar on a bright ground, over the picture's width.
 
-    The bar is the largest dark component that fills its box; it lies along the picture, begins at
-    the left edge and is less high than half of the picture.
+    The bar is the largest dark component. It has to fill its box and to be no higher than half of
+    the picture; it is meant to begin at the left edge.
     """
 
     version: ClassVar[int] = 1

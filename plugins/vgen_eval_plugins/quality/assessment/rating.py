@@ -25,7 +25,7 @@ class Rating:
     than 0 to 100.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     measures: ClassVar[str] = "quality"
     Options: ClassVar[type[msgspec.Struct]] = NoOptions
 

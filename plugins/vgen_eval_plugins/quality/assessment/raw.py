@@ -17,7 +17,7 @@ from vgen_eval.types import Sample
 from vgen_eval_plugins.datasets.release import picture_name
 from vgen_eval_plugins.quality.assessment.words import words_read
 from vgen_eval_plugins.quality.parts import part_names
-from vgen_eval_plugins.quality.targets import Opinion
+from vgen_eval_plugins.quality.targets import Opinion, read_number, scale_of
 
 __all__ = ["QBenchRaw", "read_records"]
 
@@ -71,10 +71,7 @@ class QBenchRaw:
             named = named[: sum(parts.values())]
             remarks.append(f"{path}: {past} past the last part are left out, as in Q-Bench's code")
         of_part = part_names(parts, len(named))
-        opinions = [record.score for _, _, record in named]
-        scale = (min(opinions), max(opinions))
-        if scale[0] == scale[1]:
-            scale = (scale[0] - 1, scale[1] + 1)
+        scale = scale_of([record.score for _, _, record in named])
         samples, answers = [], []
         for (name, group, record), part in zip(named, of_part, strict=True):
             target = Opinion(record.score, part, *scale)
@@ -213,14 +210,8 @@ def _is_read(key: str) -> bool:
 
 
 def _number(value: Any, what: str) -> float:
-    """A number, or the text of one; some files have the one, some the other."""
-    try:
-        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-            raise ValueError
-        number = float(value)
-        if not math.isfinite(number):
-            raise ValueError
-    except (ValueError, OverflowError):
+    number = read_number(value)
+    if number is None:
         shown = repr(value) if isinstance(value, str | float | None) else type(value).__name__
-        raise UsageError(f"{what} is no number: {shown:.{SHOWN}}", cure=_WANTED) from None
+        raise UsageError(f"{what} is no number: {shown:.{SHOWN}}", cure=_WANTED)
     return number

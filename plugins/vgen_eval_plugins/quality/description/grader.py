@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar
 
 import msgspec
-from vgen_eval.errors import JudgeError, Unreadable
 from vgen_eval.judging import Asking, Case, Question, put
 from vgen_eval.prompting import fill
 from vgen_eval.types import Prediction
@@ -77,7 +76,7 @@ class DescriptionGrader:
     for preciseness. A reply that cannot be read is asked for again, then dropped and counted.
     """
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     measures: ClassVar[str] = "description"
 
     Options: ClassVar[type[msgspec.Struct]] = RoundOptions
@@ -107,14 +106,15 @@ class DescriptionGrader:
         by_name = {
             name: readings[at * rounds : (at + 1) * rounds] for at, name in enumerate(DIMENSIONS)
         }
-        counts = {name: _count(name, found) for name, found in by_name.items()}
-        dropped = {name: rounds - sum(counts[name]) for name in DIMENSIONS}
+        votes = {name: votes_of(found, name) for name, found in by_name.items()}
+        counts = {name: (of.count(0), of.count(1), of.count(2)) for name, of in votes.items()}
+        dropped = {name: of.count(None) for name, of in votes.items()}
         return Prediction(
             value=Judgements(**counts),
             flags=("judgements_dropped",) if any(dropped.values()) else (),
             summary={
                 **{name: score_of(counts[name]) for name in DIMENSIONS},
-                "votes": {name: votes_of(found) for name, found in by_name.items()},
+                "votes": votes,
                 "dropped": dropped,
             },
         )
@@ -123,11 +123,3 @@ class DescriptionGrader:
 def read_judgement(text: str) -> int:
     """0, 1 or 2; Unreadable for anything else."""
     return read_score(text, SCORES[0], SCORES[-1])
-
-
-def _count(name: str, readings: Sequence[int | Unreadable]) -> tuple[int, int, int]:
-    votes = votes_of(readings)
-    if not any(vote is not None for vote in votes):
-        last = next(each for each in reversed(readings) if isinstance(each, Unreadable))
-        raise JudgeError(f"{name}: none of {len(readings)} judgements can be read: {last.what}")
-    return votes.count(0), votes.count(1), votes.count(2)

@@ -8,12 +8,11 @@ import msgspec
 from vgen_eval.errors import Undecodable
 from vgen_eval.types import NoOptions, Prediction, Scene
 
-from vgen_eval_plugins.parsing.faults import NotRead
+from vgen_eval_plugins.parsing.faults import NotRead, heard
 from vgen_eval_plugins.parsing.texts import (
     double_bracketed,
     marked_answers,
     same_text,
-    spoken_part,
 )
 from vgen_eval_plugins.quality.perception.targets import AcceptedTexts
 
@@ -41,10 +40,7 @@ class AnswerText:
         """The words; Undecodable for none, or several marked ones that differ. Flag `by_mark`."""
         if not isinstance(answer, str):
             raise Undecodable(f"text was wanted, {type(answer).__name__} came")
-        spoken = spoken_part(answer)
-        if not spoken:
-            trace = bool(answer.strip())
-            raise NotRead("empty", "only a thinking trace" if trace else "the answer is empty")
+        spoken = heard(answer, "answer")
         marks = [inner for inner, _ in marked_answers(spoken, "answer")]
         marks = marks or [inner for inner, _ in double_bracketed(spoken)]
         words = spoken

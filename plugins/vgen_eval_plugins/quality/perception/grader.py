@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 import msgspec
-from vgen_eval.errors import JudgeError, Undecodable, Unreadable
+from vgen_eval.errors import JudgeError, Undecodable
 from vgen_eval.judging import Asking, Case, Question, put
 from vgen_eval.prompting import fill
 from vgen_eval.types import Prediction
@@ -47,7 +47,7 @@ class OptionGrader:
     again, and dropped if that does not help: it is no vote.
     """
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     measures: ClassVar[str] = "option"
 
     Options: ClassVar[type[msgspec.Struct]] = RoundOptions
@@ -90,7 +90,7 @@ class OptionGrader:
             re_asks=self.options.re_asks,
         )
         votes = votes_of(readings)
-        right = _majority(readings)
+        right = _majority(votes)
         letter, failure = _said(answer, target, right=right)
         unread = votes.count(None)
         split = len(set(votes) - {None}) > 1
@@ -110,15 +110,11 @@ def read_vote(text: str) -> int:
     return read_score(text, 0, 1)
 
 
-def _majority(readings: Sequence[int | Unreadable]) -> bool:
-    votes = [each for each in readings if not isinstance(each, Unreadable)]
-    if not votes:
-        last = next(each for each in reversed(readings) if isinstance(each, Unreadable))
-        raise JudgeError(f"none of {len(readings)} votes can be read: {last.what}")
-    ones = sum(votes)
-    if 2 * ones == len(votes):
+def _majority(votes: Sequence[int | None]) -> bool:
+    ones, noughts = votes.count(1), votes.count(0)
+    if ones == noughts:
         raise JudgeError(f"the votes tie: {ones} for right, as many for wrong")
-    return 2 * ones > len(votes)
+    return ones > noughts
 
 
 def _said(answer: str, target: OptionTarget, *, right: bool) -> tuple[str | None, str | None]:

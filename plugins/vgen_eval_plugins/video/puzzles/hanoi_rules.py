@@ -24,7 +24,13 @@ from vgen_eval_plugins.video.puzzles.hanoi import (
     operations,
 )
 from vgen_eval_plugins.video.puzzles.hanoi_drawing import places
-from vgen_eval_plugins.video.puzzles.verdict import HANOI_FAULTS, Course, Verdict
+from vgen_eval_plugins.video.puzzles.verdict import (
+    HANOI_FAULTS,
+    LOST_PART,
+    LOST_S,
+    Course,
+    Verdict,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,10 +43,6 @@ AT_REST = 0.45
 """Thicknesses by which a disc may lie above or below its place."""
 ON_PEG = 0.12
 """Of the distance between two pegs, by which it may lie beside its own."""
-LOST_S = 0.2
-"""Seconds for which a disc may be out of sight."""
-LOST_PART = 0.25
-"""Part of the frames in which it may be."""
 LASTING = 2
 """Frames for which a thing must be seen to be there, in a video that has them."""
 

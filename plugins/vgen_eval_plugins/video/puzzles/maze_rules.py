@@ -23,7 +23,13 @@ from vgen_eval_plugins.video.puzzles.maze_walls import (
     way_length,
 )
 from vgen_eval_plugins.video.puzzles.mazes import Maze, MazeTruth, route
-from vgen_eval_plugins.video.puzzles.verdict import MAZE_FAULTS, Course, Verdict
+from vgen_eval_plugins.video.puzzles.verdict import (
+    LOST_PART,
+    LOST_S,
+    MAZE_FAULTS,
+    Course,
+    Verdict,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,10 +48,6 @@ ON_WALL = 0.16
 """Cells from a wall's middle below which a marker, 0.27 in radius, lies across it."""
 AT_GOAL = 0.4
 """Cells by which the marker may lie beside the middle of the goal."""
-LOST_S = 0.2
-"""Seconds for which the marker may be out of sight."""
-LOST_PART = 0.25
-"""Part of the frames in which it may be."""
 
 
 class Walk(msgspec.Struct, frozen=True, eq=False):

@@ -9,7 +9,17 @@ import msgspec
 from vgen_eval.scoring import SumMetric
 from vgen_eval.types import NoOptions, Statistics, Value
 
-__all__ = ["FAULTS", "HANOI_FAULTS", "MAZE_FAULTS", "Course", "Puzzle", "Unsolved", "Verdict"]
+__all__ = [
+    "FAULTS",
+    "HANOI_FAULTS",
+    "LOST_PART",
+    "LOST_S",
+    "MAZE_FAULTS",
+    "Course",
+    "Puzzle",
+    "Unsolved",
+    "Verdict",
+]
 
 MAZE_FAULTS = (
     "wall_crossed", "jumped", "too_fast", "lost_marker", "marker_doubled", "scene_changed",
@@ -20,6 +30,10 @@ HANOI_FAULTS = (
     "goal_not_reached",
 )  # fmt: skip
 FAULTS = tuple(dict.fromkeys((*MAZE_FAULTS, *HANOI_FAULTS)))
+LOST_S = 0.2
+"""Seconds for which a marker, or a disc, may be out of sight."""
+LOST_PART = 0.25
+"""Part of the frames in which it may be."""
 _UNDONE = "goal_not_reached"
 _NAMES = ("solved", "progress", "rule_broken", _UNDONE)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, ClassVar
 
 import numpy as np
@@ -140,14 +141,15 @@ def _track(walk: Walk) -> Pane:
     points = [(float(x), float(y)) for x, y in places[chosen]] if len(places) else []
     marks = tuple(
         Mark(x=x, y=y, shape="dot", meaning="marker seen", to=after)
-        for (x, y), after in zip(points, [*points[1:], None], strict=True)
+        for (x, y), after in zip_longest(points, points[1:])
     )
     left = len(places) - len(points)
+    told = f"{len(points):,} of {len(places):,} places are drawn." if left > 0 else ""
     return Pane(
         role="detail",
         title="Where the marker was seen",
         body=Marks(marks=marks),
-        note=f"{len(points)} of {len(places)} places are drawn." if left > 0 else "",
+        note="In no frame." if not points else told,
     )
 
 
@@ -192,7 +194,7 @@ def _maze(truth: MazeTruth) -> list[Pane]:
     points = [(float(x), float(y)) for x, y in to_picture(truth, middles)]
     marks = tuple(
         Mark(x=x, y=y, shape="ring", meaning="right way", to=after)
-        for (x, y), after in zip(points, [*points[1:], None], strict=True)
+        for (x, y), after in zip_longest(points, points[1:])
     )
     facts = (
         ("maze", f"{maze.rows} rows, {maze.columns} columns"),

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-from vgen_eval.errors import Undecodable
 from vgen_eval.imaging import Image
 from vgen_eval.types import NoOptions, Prediction, Scene
 
+from vgen_eval_plugins.pictures import read_rgb
 from vgen_eval_plugins.video.vgi.records import VgiVerdict
 
 __all__ = ["Picture", "VgiFailure"]
@@ -27,13 +26,9 @@ class Picture:
         """uint8 (H, W, 3) -> Image, as large as it came.
 
         Flags: `copied_input` where it is the first picture pixel by pixel, `constant` where it has
-        one colour.
+        one colour. Undecodable when it is no picture.
         """
-        if not isinstance(answer, np.ndarray):
-            raise Undecodable(f"a picture was wanted, {type(answer).__name__} came")
-        if answer.dtype != np.uint8 or answer.ndim != 3 or answer.shape[2] != 3 or not answer.size:
-            raise Undecodable(f"uint8 (H, W, 3) was wanted, {answer.dtype} {answer.shape} came")
-        picture = Image(np.ascontiguousarray(answer))
+        picture = Image(read_rgb(answer))
         flags = []
         if picture.sha256 == scene.image.sha256:
             flags.append("copied_input")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 from vgen_eval.imaging import Image, recompress, resize
-from vgen_eval.video import load_av, name_container
 
 from vgen_eval_plugins.video.vgi.grid import sample_interval, sample_times
 
@@ -25,7 +23,6 @@ __all__ = [
     "Labels",
     "Scaling",
     "Seen",
-    "container_duration",
     "shrink",
 ]
 
@@ -91,7 +88,7 @@ class Film:
         self._scaling = scaling
         self._adds_last = grid_end == "last_frame"
         self._digits = SOUGHT if frame_at == "at_or_after" else None
-        self.duration = container_duration(clip) if duration == "container" else clip.duration
+        self.duration = clip.container_duration if duration == "container" else clip.duration
         reckoned = self.duration - 1 / clip.fps if clip.fps > 0 else 0.0
         self.limit = clip.times[-1] if self._adds_last else max(0.0, reckoned)
 
@@ -125,14 +122,3 @@ class Film:
         if self._frame_at == "at_or_after":
             return self._clip.first_at_or_after(times)
         return self._clip.at(times)
-
-
-def container_duration(clip: Clip) -> float:
-    """Seconds that the file as a whole says it lasts; the clip's own where it says nothing."""
-    av = load_av()
-    try:
-        with av.open(io.BytesIO(clip.data), format=name_container(clip.data)) as container:
-            declared = container.duration
-    except av.FFmpegError:
-        declared = None
-    return declared / av.time_base if declared else clip.duration

@@ -30,16 +30,23 @@ CHECKLIST = """
 Checklist, what has to hold throughout:
 {checklist}"""
 
+_LOOKING = """\
+- Comment on what the frames show, so far as it bears on the goal or on the checklist. Every frame \
+that you see must be covered by a comment at least.
+- Where something goes against the checklist, say which entry, in which frames, and what happens.
+- Leave aside jitter, slivers of an object, flicker and traces of compression.
+"""
+"""Rules of both looks."""
+
 WINDOW = (
     """\
 A model made a video from a first frame and an instruction. You see {count} frames of one part of \
 it, in their order. A line before each gives its time and its frame number.
 {task}
 Rules:
-- Comment on what the frames show, so far as it bears on the goal or on the checklist. Every frame \
-that you see must be covered by a comment at least.
-- Where something goes against the checklist, say which entry, in which frames, and what happens.
-- Leave aside jitter, slivers of an object, flicker and traces of compression.
+"""
+    f"{_LOOKING}"
+    """\
 - Tell only what is to be seen. Never infer what happened between two frames: nominate both of \
 them, the one before and the one after, for a closer look.
 - Nominate {cap} frames at most, none where nothing is open.
@@ -57,10 +64,9 @@ you see {count} frames of that part, in their order and closer together than bef
 each gives its time and its frame number.
 {task}
 Rules:
-- Comment on what the frames show, so far as it bears on the goal or on the checklist. Every frame \
-that you see must be covered by a comment at least.
-- Where something goes against the checklist, say which entry, in which frames, and what happens.
-- Leave aside jitter, slivers of an object, flicker and traces of compression.
+"""
+    f"{_LOOKING}"
+    """\
 - Tell only what is to be seen, and never infer what happened between two frames.
 - Give no verdict on the video.
 Reply with one JSON object and nothing else:

@@ -6,12 +6,14 @@ import re
 import shutil
 from pathlib import Path
 
+import msgspec
 import pytest
 from app_kit import client_of, row_of, text_of
 from results_kit import FAMILIES, MANY_TASK, World
 from results_kit import run_of as run_folder
 from starlette.testclient import TestClient
 from vgen_eval.viewer import standings
+from vgen_eval.viewer.records import Query
 from vgen_eval.viewer.staging.templating import FOLD, number, said, score
 
 DEPTH = FAMILIES["depth"]
@@ -287,3 +289,36 @@ def test_numbers_are_short_and_gaps_are_told() -> None:
     assert score(12.345, "m") == "12.3 m"
     assert number(None) == "–"
     assert number(0.123456, "m") == "0.1235 m"
+
+
+MILLIONS = (1234567, 2345678, 3456789, 4567890)
+
+
+@pytest.mark.parametrize("state", ["complete", "running", "stopped"])
+def test_thousands_of_a_count_stand_apart(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, state: str
+) -> None:
+    real = row_of(client, DEPTH, "oracle")
+    samples, expected, ended, failed = MILLIONS
+    large = msgspec.structs.replace(
+        real, state=state, samples=samples, expected=expected, ended=ended, failed=failed
+    )
+    index = client.app.state.site.index  # type: ignore[attr-defined]
+    facets = index.facets(real)
+    monkeypatch.setattr(index, "runs", lambda: [large])
+    monkeypatch.setattr(index, "run", lambda _: large)
+    monkeypatch.setattr(
+        index, "facets",
+        lambda _: msgspec.structs.replace(facets, statuses={"ok": ended, "refused": failed}),
+    )  # fmt: skip
+    sample = index.samples(real, Query())[0][0]
+    addresses = [f"/r/{real.slug}", f"/r/{real.slug}/s", f"/r/{real.slug}/s?status=ok"]
+    said = ""
+    for address in ["/", *addresses, f"/t/{real.task_slug}", f"/r/{real.slug}/s/{sample.slug}"]:
+        page = text_of(client.get(address).text)
+        said += page
+        for many in MILLIONS:
+            assert str(many) not in page, (address, many)
+    for many in MILLIONS[:2] if state == "complete" else MILLIONS:
+        if (state, many) != ("complete", expected):
+            assert f"{many:,}" in said

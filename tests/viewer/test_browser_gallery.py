@@ -290,3 +290,18 @@ def test_a_rule_is_typed_told_and_walked(page: Any, server: Server, faults: Faul
     page.go_back()
     page.get_by_role("link", name="Remove filter: rule worst:mae").click()
     page.locator("#found").get_by_text(f"{MANY} of {MANY} samples").wait_for()
+
+
+def test_a_value_stands_below_its_id_however_long_that_is(page: Any, server: Server) -> None:
+    page.goto(page_of(server, MANY_TASK, "near", rest="?sort=id"))
+    places = page.evaluate(
+        """() => [...document.querySelectorAll('.cards .card')].map(card => {
+          const [id, score] = ['.id', '.score'].map(s => card.querySelector(s));
+          const [a, b] = [id, score].map(one => one.getBoundingClientRect());
+          return [id.title.length, b.top - a.bottom, b.left - a.left];
+        })"""
+    )
+    lengths = [length for length, _, _ in places]
+    assert min(lengths) < 6
+    assert max(lengths) > 20
+    assert all(below >= -1 and abs(beside) < 1 for _, below, beside in places)

@@ -143,6 +143,79 @@ def test_a_run_whose_writer_died_has_ended_early(page: Any, live: Server, writer
     assert re.search(r"again|resume|goes on", text)
 
 
+def test_the_page_of_a_sample_tells_of_its_own_answer(
+    page: Any, live: Server, writer: Writer, tmp_path: Path
+) -> None:
+    lines = (tmp_path / "rest" / "predictions.jsonl").read_text().splitlines()
+    first, second = (json.loads(line)["sample"] for line in lines[:2])
+    page.goto(page_of(live, MANY_TASK, "near", second))
+    writer.write(1)
+    page.wait_for_timeout(4500)
+    assert not page.locator("[data-live-new]").is_visible(), first
+    writer.write(1)
+    link = page.locator("[data-live-new]")
+    link.wait_for(state="visible")
+    assert link.inner_text() == "answered: show"
+    link.click()
+    page.wait_for_load_state()
+    assert "not run yet" not in page.locator("main").inner_text()
+
+
+def count_saying(page: Any, words: str) -> None:
+    """Counts in `window.said` how often the page announces the words from now on."""
+    page.evaluate(
+        """words => {
+          window.said = 0;
+          const place = document.getElementById('announce');
+          new MutationObserver(() => (window.said += place.textContent.includes(words)))
+            .observe(place, {childList: true});
+        }""",
+        words,
+    )
+
+
+@pytest.fixture
+def still(results: Path, tmp_path: Path) -> Iterator[tuple[Server, Path]]:
+    """A finished run of the test's own, and its server."""
+    run = tmp_path / "results" / "runs" / "near"
+    shutil.copytree(run_of(results, MANY_TASK, "near"), run)
+    with serve(tmp_path / "results") as found:
+        yield found, run
+
+
+@pytest.mark.parametrize("sample", ["", "s012"])
+def test_a_page_says_once_that_its_run_is_gone(
+    page: Any, faults: Any, still: tuple[Server, Path], sample: str
+) -> None:
+    server, run = still
+    page.goto(page_of(server, MANY_TASK, "near", sample))
+    count_saying(page, "gone")
+    shutil.rmtree(run)
+    faults.expected.append("status of 404")  # what was on its way, too
+    page.locator("[data-live-box]", has_text="This run is gone").wait_for(state="visible")
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    page.wait_for_timeout(500)
+    assert page.evaluate("window.said") == 1
+    assert len([one for one in faults.seen if "/since/" in one]) == 1
+
+
+def test_scores_that_were_made_anew_are_told(page: Any, still: tuple[Server, Path]) -> None:
+    server, run = still
+    page.goto(page_of(server, MANY_TASK, "near"))
+    before = page.locator(".cards a").evaluate_all("all => all.map(a => a.href)")
+    (scores,) = (run / "scores").glob("*.jsonl")
+    beside = scores.with_suffix(".new")
+    beside.write_text(scores.read_text().replace('"mae":2.0', '"mae":3.0'))
+    beside.replace(scores)
+    link = page.locator("[data-live-new]")
+    link.wait_for(state="visible")
+    assert link.inner_text() == "scored again: show"
+    assert page.locator(".cards a").evaluate_all("all => all.map(a => a.href)") == before
+    link.click()
+    page.wait_for_load_state()
+    assert page.locator(".cards .score").first.inner_text() == "3"
+
+
 def test_what_is_new_is_asked_for_cheaply(live: Server, writer: Writer) -> None:
     run = live.site.index.runs()[0]
     _, mark = live.site.index.newest(run, 0)

@@ -192,6 +192,23 @@ def test_a_report_is_read_by_all(open_page: Callable[..., Any], depth_report: Pa
     assert plain.locator("figure img").first.is_visible()
 
 
+def test_a_report_shifts_panes_and_draws_outlines(page: Any, labels_report: Path) -> None:
+    page.goto(labels_report.as_uri())
+    page.wait_for_selector("[data-stage].ready")
+    key = page.locator("[data-role=prediction]").first.get_attribute("data-key")
+    whole = colours_of(page, key)[..., 3] > 0
+    page.locator("[data-outline]").first.check()
+    page.wait_for_timeout(300)
+    assert 0 < (colours_of(page, key)[..., 3] > 0).sum() < 0.5 * whole.sum()
+    page.keyboard.press("p")
+    page.keyboard.press("u")
+    page.keyboard.press("Shift+ArrowRight")
+    told = page.locator("[data-role=prediction] [data-shifted]").first.inner_text()
+    assert told.startswith("shifted ")
+    # it has no address of its own to keep them in
+    assert page.url == labels_report.as_uri()
+
+
 def test_the_same_report_is_the_same_file(results: Path, tmp_path: Path) -> None:
     run = run_of(results, FAMILIES["mask"], "classical")
     for name in ("one.html", "two.html"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import re
 import shutil
-from collections import OrderedDict
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -16,7 +15,9 @@ from starlette.testclient import TestClient
 from vgen_eval.errors import VgenEvalError
 from vgen_eval.results.contrast import contrast
 from vgen_eval.results.reading import read_run
+from vgen_eval.viewer import contrasts
 from vgen_eval.viewer.contrasting import contrast_apart
+from vgen_eval.viewer.contrasts import Contrasts
 from vgen_eval.viewer.pages import compare
 
 
@@ -130,21 +131,22 @@ def test_one_run_alone_is_told_what_is_wanted(client: TestClient) -> None:
 def test_a_test_that_takes_long_comes_later_and_the_rows_at_once(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    site = client.app.state.site  # type: ignore[attr-defined]
     monkeypatch.setattr(compare, "SMALL", 0)
-    monkeypatch.setattr(compare, "SHORT_S", 0.0)
-    monkeypatch.setattr(compare, "_TOLD", OrderedDict())
+    monkeypatch.setattr(contrasts, "SHORT_S", 0.0)
+    monkeypatch.setattr(site, "contrasts", Contrasts(site.catalog))
     address = f"/c?runs={keys(client, MANY_TASK, 'hostile', 'near')}"
     answer = client.get(address)
     assert answer.headers["refresh"] == "1"
     assert "being worked out" in text_of(answer.text)
     assert '<li class="pair">' in answer.text
-    (at_work,) = compare._TOLD.values()
+    (at_work,) = site.contrasts._kept.values()
     at_work.result(timeout=60)
     done = client.get(address)
     assert "refresh" not in done.headers
     assert "better, tied, worse" in text_of(done.text)
     monkeypatch.setattr(compare, "SMALL", 10_000)
-    monkeypatch.setattr(compare, "_TOLD", OrderedDict())
+    monkeypatch.setattr(site, "contrasts", Contrasts(site.catalog))
     assert text_of(client.get(address).text) == text_of(done.text)  # as it is made at once
 
 

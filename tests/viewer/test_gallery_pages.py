@@ -147,8 +147,7 @@ def test_the_histogram_says_what_it_shows(client: TestClient, many: RunRow) -> N
     assert " style=" not in page
 
 
-def test_a_finished_run_is_not_polled(client: TestClient, many: RunRow) -> None:
-    assert "data-live=" not in get(client, many)
+def test_what_comes_of_a_run_is_asked_for_by_a_mark(client: TestClient, many: RunRow) -> None:
     told = client.get(f"/r/{many.key}/since/0").json()
     assert told["state"] == "complete"
     assert told["ended"] == told["expected"] == MANY
@@ -160,3 +159,24 @@ def test_a_finished_run_is_not_polled(client: TestClient, many: RunRow) -> None:
     assert nothing["fresh"] == 0
     assert nothing["more"] is False
     assert nothing["mark"] == told["mark"]
+
+
+def test_of_equal_scores_none_is_the_worst(client: TestClient) -> None:
+    oracle = row_of(client, FAMILIES["depth"], "oracle")
+    said = text_of(get(client, oracle))
+    assert "delta1, all equal: in the order of the run" in said
+    assert "worst first" not in said
+    assert "worst first" not in text_of(client.get(f"/r/{oracle.slug}").text)
+    # one is no equality, and another value of theirs may differ
+    assert "all equal" not in text_of(get(client, oracle, "?q=scene-meadow"))
+    classical = row_of(client, FAMILIES["depth"], "classical")
+    assert "delta1, worst first" in text_of(get(client, classical))
+
+
+def test_equal_scores_are_told_of_what_filters_leave(client: TestClient, many: RunRow) -> None:
+    assert "mae, worst first" in text_of(get(client, many))
+    assert "mae, all equal: in the order of the run" in text_of(get(client, many, "?score=0~0"))
+    # on a page without a difference, where other pages have others
+    last = get(client, many, "?page=3")
+    assert len({label.partition(", ")[2] for label in labels(last)}) == 1
+    assert "mae, worst first" in text_of(last)

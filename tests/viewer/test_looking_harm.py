@@ -35,7 +35,10 @@ from vgen_eval.video import clips, write_mp4
 from vgen_eval.viewer.bounding import THREADS, Bounding
 from vgen_eval.viewer.looking import Looker
 from vgen_eval.viewer.looking.building import MOST_READ
-from vgen_eval.viewer.looking.sizes import MOST_SHOWN
+from vgen_eval.viewer.looking.looker import LARGE
+from vgen_eval.viewer.looking.opened import Opened
+from vgen_eval.viewer.looking.samples import Samples
+from vgen_eval.viewer.looking.sizes import AN_ORIGINAL, BASE, MOST_SHOWN, weigh
 from vgen_eval.viewer.looking.workshop import Busy, Room, Workshop
 from vgen_eval.viewer.pages.raw import serve_file
 from vgen_eval.viewing import Pane, Words
@@ -279,6 +282,33 @@ def test_what_is_heavy_goes_in_alone() -> None:
     room.leave(5)
     with room.taken(5):
         pass
+
+
+def test_what_was_asked_about_counts_as_what_was_answered(results: Path) -> None:
+    run = run_of(results, "depth")
+    opened = Opened(run, catalog(), None, Samples())
+    (line, *_) = lines_of(run / "predictions.jsonl")
+    assert weigh(opened, line) == weigh(opened, None) == BASE
+    large = {**line, "geometry": {**line["geometry"], "original": [[3000, 4000], [10, 10]]}}
+    assert weigh(opened, large) == AN_ORIGINAL * (3000 * 4000 + 100)
+    for odd in (None, {}, {"original": 3}, {"original": [[1]]}, {"original": [["a", 1]]}):
+        assert weigh(opened, {**line, "geometry": odd}) == BASE
+
+
+def test_what_is_large_is_not_made_beside_what_is_held(
+    results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = run_of(results, "depth")
+    first, second = (line["sample"] for line in lines_of(run / "predictions.jsonl"))
+    shower = looker()
+    small = shower.look(run, first)
+    shower.look(run, second)
+    assert shower.look(run, first) is small
+    monkeypatch.setattr("vgen_eval.viewer.looking.looker.weigh", lambda *_: LARGE + 1)
+    other = run_of(results, "counting")
+    large = shower.look(other, lines_of(other / "predictions.jsonl")[0]["sample"])
+    assert shower.look(other, large.sample) is large
+    assert shower.look(run, first) is not small
 
 
 def test_a_picture_too_large_is_told_by_its_header(results: Path, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import numpy as np
 import PIL.Image
 import pytest
@@ -20,6 +21,8 @@ from vgen_eval.viewer.drawing.render import draw
 from vgen_eval.viewer.drawing.sheets import draw_words
 from vgen_eval.viewer.drawing.thumbs import Thumbs
 from vgen_eval.viewer.looking import Look, Looker
+from vgen_eval.viewer.looking.panes import Placed, show_panes
+from vgen_eval.viewer.looking.workshop import Room
 from vgen_eval.viewer.records import key_of
 
 pytest.importorskip("starlette")
@@ -27,9 +30,11 @@ pytest.importorskip("httpx2")
 
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
-from vgen_eval.viewer.pages.media import ROUTES
+from vgen_eval.viewer.pages.media import LEAST, ROUTES
 from vgen_eval.viewer.pages.raw import type_of
-from vgen_eval.viewing import ScalarMap, Words
+from vgen_eval.viewer.site import MOST_DRAWN
+from vgen_eval.viewer.strips import Frames
+from vgen_eval.viewing import Film, Pane, ScalarMap, Words
 
 RUN = "r" * 10
 
@@ -59,8 +64,9 @@ class Viewer:
         self.thumbs = Thumbs(results)
         app = Starlette(routes=ROUTES)
         app.state.site = SimpleNamespace(
-            results=results, index=Rows(results, run), looker=self.looker, thumbs=self.thumbs
-        )
+            results=results, index=Rows(results, run), looker=self.looker, thumbs=self.thumbs,
+            frames=Frames(), drawing=Room(MOST_DRAWN),
+        )  # fmt: skip
         self.client = TestClient(app)
 
     def look(self, sample: str = "near") -> Look:
@@ -154,6 +160,27 @@ def test_values_of_all_panes_at_a_point_are_exact(viewer: Viewer) -> None:
     assert viewer.get("values?x=0.5&y=0").json()["target"] == "-"
     for bad in ("x=0.5", "x=2&y=0", "x=a&y=0", "x=nan&y=0", "x=-0.1&y=0"):
         assert viewer.get(f"values?{bad}").status_code == 400
+
+
+def test_frames_are_decoded_in_the_room_of_their_site_and_kept_there(
+    viewer: Viewer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("av")
+    from vgen_eval.video import Clip, write_mp4
+
+    film = Film(clip=Clip.open(write_mp4([np.full((32, 32, 3), 90, np.uint8)] * 3, fps=10)))
+    placed = Placed(Pane(role="prediction", title="Video", body=film), None)
+    found = msgspec.structs.replace(viewer.look(), panes=show_panes([placed], size=None))
+    monkeypatch.setattr(viewer.looker, "look", lambda *_: found)
+    site = viewer.client.app.state.site  # type: ignore[attr-defined]
+    room, weights = Room(1), []
+    monkeypatch.setattr(room, "enter", lambda weight, **_: weights.append(weight) or True)
+    monkeypatch.setattr(room, "leave", lambda _: None)
+    monkeypatch.setattr(site, "drawing", room)
+    monkeypatch.setattr(site, "frames", Frames())
+    assert viewer.get("prediction/frame/1.webp").status_code == 200
+    assert weights == [LEAST]
+    assert site.frames.held > 0
 
 
 def test_thumbnails_are_made_once_and_nothing_is_opened_for_the_next(viewer: Viewer) -> None:

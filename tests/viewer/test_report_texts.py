@@ -68,7 +68,7 @@ def test_a_long_text_stands_whole_and_folded_with_its_size(large):
     assert "cut here" not in page
     assert len(whole_texts(page)) == 2
     size = len(f"motorcycle: {LONG}")
-    (folded,) = re.findall(rf'<details class="folded"><summary>{size} characters: .*?</details>',
+    (folded,) = re.findall(rf'<details class="folded"><summary>{size:,} characters: .*?</details>',
                            page, re.DOTALL)  # fmt: skip
     assert " open" not in folded.partition(">")[0]
     (body,) = whole_texts(folded)

@@ -252,3 +252,23 @@ def test_samples_of_damaged_runs_say_what_is_missing(broken_results: Path) -> No
             if row.status == "not_run":
                 assert "not run yet" in text_of(page)
     assert shown > 5
+
+
+@pytest.mark.parametrize(
+    ("family", "bare"),
+    [("depth", ["Relative error"]), ("normals", ["Angle to the target"])],
+)
+def test_scale_bars_have_swatches_for_ends_that_numbers_pass(
+    client: TestClient, family: str, bare: list[str]
+) -> None:
+    run, row = first(client, FAMILIES[family], "classical")
+    page = page_of(client, run, row)
+    bars = {
+        html.unescape(figure[1]): set(re.findall(r'aria-label="(below|above)"', figure[2]))
+        for figure in re.finditer(
+            r'<figure[^>]* data-title="([^"]*)"(.*?)</figure>', page, re.DOTALL
+        )
+        if "data-bar" in figure[2]
+    }
+    assert {title for title, ends in bars.items() if ends == {"above"}} == set(bare)
+    assert all(ends == {"below", "above"} for title, ends in bars.items() if title not in bare)

@@ -5,12 +5,16 @@ from __future__ import annotations
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
+import pytest
 from app_kit import client_of, row_of
 from looking_kit import every_family, lines_of, looker, run_of
 from results_kit import MANY, MANY_TASK, World
 from starlette.testclient import TestClient
 from vgen_eval.viewer.drawing.thumbs import Thumbs
+from vgen_eval.viewer.looking import Look
+from vgen_eval.viewer.looking.building import build_look
 from vgen_eval.viewer.records import PAGE_SIZE, Query
 from vgen_eval.viewer.site import Site
 from vgen_eval.viewer.warming import MOST, Warmer, load_ahead
@@ -85,7 +89,14 @@ def test_a_gallery_makes_the_pictures_of_its_next_page(world: World, tmp_path: P
     assert warmer.is_idle
 
 
-def test_a_sample_opens_its_neighbours(world: World) -> None:
+def test_a_sample_opens_its_neighbours(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    def build(*given: Any) -> Look:
+        made.append(given[2])
+        return build_look(*given)
+
+    monkeypatch.setattr("vgen_eval.viewer.looking.looker.build_look", build)
     warmer = Warmer(quiet_s=0.0)
     client = client_of(world.results, data_root=world.data, warmer=warmer)
     site = site_of(client)
@@ -93,8 +104,11 @@ def test_a_sample_opens_its_neighbours(world: World) -> None:
     rows, _ = site.index.samples(run, Query(sort="order"))
     assert client.get(f"/r/{run.slug}/s/{rows[5].slug}?sort=order").status_code == 200
     settle(warmer)
-    held = [look.sample for look, _ in site.looker._looks.values()]
-    assert held == [rows[5].id, rows[6].id, rows[4].id]
+    wanted = [rows[5].id, rows[6].id, rows[4].id]
+    assert made == wanted
+    for at in (4, 5, 6):
+        site.looker.look(site.results / run.path, rows[at].id)
+    assert made == wanted  # all of them were held
 
 
 def test_what_is_looked_at_is_not_put_out_by_its_neighbours(world: World, tmp_path: Path) -> None:
@@ -110,7 +124,7 @@ def test_what_is_looked_at_is_not_put_out_by_its_neighbours(world: World, tmp_pa
 def test_libraries_and_a_run_are_loaded_ahead(world: World, tmp_path: Path) -> None:
     site = site_of(client_of(world.results, data_root=world.data))
     load_ahead(site).join(WAIT_S)
-    assert len(site.looker._runs) == 1
+    assert site.looker._runs.held == 1
     nothing = site_of(client_of(tmp_path))
     load_ahead(nothing).join(WAIT_S)
-    assert not nothing.looker._runs
+    assert nothing.looker._runs.held == 0

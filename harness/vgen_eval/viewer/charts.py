@@ -61,7 +61,7 @@ def histogram(edges: Sequence[float], counts: Sequence[int], *, name: str) -> Ch
     fullest = max(range(len(counts)), key=counts.__getitem__)
     label = (
         f"Histogram of {name}: {plural(sum(counts), 'sample')} from {format_value(edges[0])} to "
-        f"{format_value(edges[-1])}, most of them ({counts[fullest]}) from "
+        f"{format_value(edges[-1])}, most of them ({counts[fullest]:,}) from "
         f"{format_value(edges[fullest])} to {format_value(edges[fullest + 1])}"
     )
     low, high = format_value(edges[0]), format_value(edges[-1])

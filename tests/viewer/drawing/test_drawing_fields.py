@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import math
+import tracemalloc
 from collections.abc import Mapping
 from typing import Any
 
@@ -255,3 +256,22 @@ def test_a_value_is_read_where_the_original_lies_and_not_out_of_step() -> None:
     framed = msgspec.structs.replace(shown, frame=(0.25, 0.0, 0.5, 1.0))
     assert [read_value(framed, x, 0.5) for x in (0.0, 0.49, 0.51, 1.0)] == ["2", "2", "3", "4"]
     assert read_value(msgspec.structs.replace(shown, frame=None), 0.5, 0.5) == ""
+
+
+@pytest.mark.parametrize("kind", ["numbers", "floats", "directions"])
+def test_a_large_field_is_made_in_little_memory(kind: str) -> None:
+    values = RNG.random((MOST_SIDE, MOST_SIDE), np.float32) + 1
+    body: Any = scalar(values)
+    if kind == "floats":
+        values[0, 0] = 1e9
+    elif kind == "directions":
+        body = Directions(values=np.stack([values] * 3, axis=2))
+    shown = look_of(pane("prediction", body)).panes[0]
+    tracemalloc.start()
+    try:
+        field_of(shown)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # what is sent, and it twice more on the way
+    assert peak < 14 * values.size

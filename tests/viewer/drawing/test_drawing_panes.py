@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import time
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,10 @@ import pytest
 from drawing_kit import look_of, pane, photo, scalar
 from vgen_eval.errors import UsageError
 from vgen_eval.imaging import Image
+from vgen_eval.viewer.drawing.bands import PIXELS
 from vgen_eval.viewer.drawing.legend import colours_of, legend_of
 from vgen_eval.viewer.drawing.maps import HATCH, PAPER, TABLES, class_colour
+from vgen_eval.viewer.drawing.overlays import DOTS
 from vgen_eval.viewer.drawing.render import Style, draw, encode_png, encode_webp
 from vgen_eval.viewing import (
     Bar,
@@ -215,6 +218,42 @@ def test_a_large_map_is_drawn_in_good_time() -> None:
     started = time.perf_counter()
     assert draw(look.panes[0], look, long_side=256).shape == (171, 256, 3)
     assert time.perf_counter() - started < 2.0
+
+
+def test_a_tall_map_has_no_seam_where_its_parts_meet() -> None:
+    height, width = 5 * PIXELS // 1000, 1000
+    rows, columns = np.indices((height, width))
+    hatched = np.where(((rows + columns) % 8 < 4)[..., None], *(np.uint8(c) for c in HATCH))
+    values = np.broadcast_to(np.linspace(0, 1, height)[:, None], (height, width)).copy()
+    values[:, ::3] = np.nan
+    look = look_of(pane("prediction", scalar(values, low=0.0, high=1.0)))
+    drawn = draw(look.panes[0], look, style=Style(map="gray"))
+    levels = np.floor(255 * np.linspace(0, 1, height) + 0.5).astype(np.uint8)
+    assert np.array_equal(drawn[:, 1], np.repeat(levels[:, None], 3, 1))
+    assert np.array_equal(drawn[:, ::3], hatched[:, ::3])
+    ids = np.zeros((height, width), np.int64)
+    ids[:, ::3] = -1
+    body = ClassMap(ids=ids, classes=("a",), colours=((0, 0, 0),), patterned=("a",))
+    look = look_of(pane("prediction", body))
+    drawn = draw(look.panes[0], look)
+    dots = np.where((rows % DOTS < 2) & (columns % DOTS < 2), 255, 0)
+    assert np.array_equal(drawn[:, 1::3, 0], dots[:, 1::3])
+    assert np.array_equal(drawn[:, ::3], hatched[:, ::3])
+
+
+def test_a_large_map_is_drawn_in_little_memory() -> None:
+    side = 1600
+    body = ClassMap(ids=np.zeros((side, side), np.uint8), classes=("a",), opacity=0.5)
+    for each in (scalar(np.ones((side, side), np.float32)), body):
+        look = look_of(pane("input", photo(side, side)), pane("prediction", each))
+        tracemalloc.start()
+        try:
+            draw(look.panes[1], look)
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        # its colours, and some rows at a time; at once it would be 40 bytes a pixel and more
+        assert peak < 12 * side * side
 
 
 def test_the_key_changes_with_what_is_shown_and_with_what_lies_below_it() -> None:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-import threading
-from collections import OrderedDict
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from vgen_eval.errors import UsageError, VgenEvalError
+from vgen_eval.viewer.contrasts import Mark
 from vgen_eval.viewer.index.lines import stamp_of
 from vgen_eval.viewer.labels import name_runs
 from vgen_eval.viewer.pages.commands import report_command
@@ -27,7 +25,6 @@ from vgen_eval.viewer.staging.templating import number, page, score, tell_status
 from vgen_eval.wording import plural
 
 if TYPE_CHECKING:
-    from vgen_eval.plugins import Catalog
     from vgen_eval.results.contrast import Contrast, Measure
     from vgen_eval.results.contrast_pairs import Pair
     from vgen_eval.statistics import Interval
@@ -39,8 +36,6 @@ LEAST = 2
 THUMB = 256
 SMALL = 1000
 """Samples of all runs together, whose test a page waits for; of more it comes later."""
-LONG_S, SHORT_S = 20.0, 0.05
-MOST_TOLD = 32
 CURES = ("--anyway", "vgen-eval compare")
 SIDES = (("input", "input"), ("prediction", "A"), ("target", "target"), ("prediction", "B"))
 """Layers of a row's pictures, and what is said of them."""
@@ -181,7 +176,7 @@ def _test(
     is_small = sum(run.samples for run in runs) <= SMALL
     replace = msgspec.structs.replace
     try:
-        told = _contrast(marks, site.catalog, anyway, is_small=is_small)
+        told = site.contrasts.ask(marks, anyway=anyway, is_small=is_small)
         return replace(result, found=told, is_at_work=told is None)
     except VgenEvalError as exc:
         return replace(result, refusal=exc)
@@ -192,42 +187,6 @@ def _differing(runs: Sequence[Any]) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
     apart = tell_apart([run.facts for run in runs])
     return tuple((one.field, tuple(map(show_fact, one.values))) for one in apart.identity)
-
-
-Mark = tuple[str, str, tuple[object, ...]]
-"""Of a run: its path, the digest of its content, stamps of its files."""
-_AT_WORK = ThreadPoolExecutor(max_workers=1, thread_name_prefix="contrast")
-_TOLD: OrderedDict[tuple[Any, ...], Future[Contrast]] = OrderedDict()
-_TOLD_LOCK = threading.Lock()
-
-
-def _contrast(
-    marks: tuple[Mark, ...], catalog: Catalog, anyway: bool, *, is_small: bool
-) -> Contrast | None:
-    """Of runs of these paths and contents, worked out once; None where that takes longer."""
-    key = (marks, id(catalog), anyway)
-    with _TOLD_LOCK:
-        if key not in _TOLD:
-            _TOLD[key] = _AT_WORK.submit(_work_out, marks, catalog, anyway, is_small=is_small)
-        told = _TOLD[key]
-        _TOLD.move_to_end(key)
-        while len(_TOLD) > MOST_TOLD:
-            _TOLD.popitem(last=False)[1].cancel()
-    try:
-        return told.result(timeout=LONG_S if is_small else SHORT_S)
-    except TimeoutError:
-        return None
-
-
-def _work_out(
-    marks: tuple[Mark, ...], catalog: Catalog, anyway: bool, *, is_small: bool
-) -> Contrast:
-    from vgen_eval.viewer.contrasting import contrast_apart, contrast_here
-
-    paths = [Path(path) for path, _, _ in marks]
-    if is_small:
-        return contrast_here(paths, catalog, anyway=anyway)
-    return contrast_apart(paths, anyway=anyway)
 
 
 def _result(

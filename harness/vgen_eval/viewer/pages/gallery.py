@@ -15,12 +15,13 @@ from vgen_eval.errors import UsageError
 from vgen_eval.viewer.charts import Chart, histogram
 from vgen_eval.viewer.index.naming import ValueNames
 from vgen_eval.viewer.pages.gallery_rule import GRAMMAR, Choice, Refused, tell_choice, tell_refusal
+from vgen_eval.viewer.pages.marks import mark_run
 from vgen_eval.viewer.pages.media import thumb_of
 from vgen_eval.viewer.records import CHOSEN, PAGE_SIZE, Facets, Query, RunRow, SampleRow
 from vgen_eval.viewer.rules import parse
 from vgen_eval.viewer.site import Site
 from vgen_eval.viewer.staging import links
-from vgen_eval.viewer.staging.templating import group_of, page, score, tell_status
+from vgen_eval.viewer.staging.templating import count, group_of, page, score, tell_status
 
 __all__ = ["LAYERS", "ROUTES", "show_gallery"]
 
@@ -33,13 +34,13 @@ OTHERS = ("id", "status", "order")
 """What cards are sorted by that is no value."""
 MOST_TAGS, MOST_VALUES = 12, 25
 """That can be ticked; what else is filtered by stays in the address."""
-NEWEST = 1 << 62
 
 
 def show_gallery(request: Request) -> Response:
     """One page of cards, the filters beside them."""
     site: Site = request.app.state.site
     run = site.run(request.path_params["run"])
+    mark = mark_run(site, run)  # before what is shown: what comes meanwhile is told
     given = request.query_params.multi_items()
     if any(name in ("low", "high") for name, _ in given):
         return RedirectResponse(links.gallery(run, _tidy(given)), status_code=303)
@@ -53,7 +54,7 @@ def show_gallery(request: Request) -> Response:
         return RedirectResponse(links.gallery(run, query, page=pages), status_code=303)
     facets = site.index.facets(run)
     has_primary = _has_primary(site, run)
-    moving = run.state == "running"
+    by_value = query.sort not in OTHERS if query.sort else has_primary and bool(run.primary)
     if site.warmer is not None and query.page < pages:
         site.warmer.put(_next_thumbs(site, run, query))
     return page(
@@ -66,7 +67,7 @@ def show_gallery(request: Request) -> Response:
         query=query,
         cards=[_card(run, row, query, names, has_primary=has_primary) for row in rows],
         total=total,
-        so_far=run.samples - facets.statuses.get("not_run", 0) if moving else None,
+        so_far=_so_far(run, facets),
         pages=pages,
         first=(query.page - 1) * PAGE_SIZE + 1,
         boxes=_boxes(facets, query),
@@ -80,11 +81,17 @@ def show_gallery(request: Request) -> Response:
         values=_values(site, run, rows, names),
         layers=LAYERS,
         has_primary=has_primary,
-        by_value=query.sort not in OTHERS if query.sort else has_primary and bool(run.primary),
+        by_value=by_value,
+        all_equal=by_value and not query.select and _are_equal(site, run, query, rows, names),
         bounds=query.score.partition("~")[::2],
-        live=links.since(run) if moving else "",
-        mark=site.index.newest(run, NEWEST)[1] if moving else 0,
+        live=links.since(run),
+        mark=mark,
     )
+
+
+def _so_far(run: RunRow, facets: Facets) -> int | None:
+    """Samples that a run which goes on has come to; None of others."""
+    return run.samples - facets.statuses.get("not_run", 0) if run.state == "running" else None
 
 
 def _next_thumbs(site: Site, run: RunRow, query: Query) -> Iterator[Callable[[], object]]:
@@ -93,6 +100,28 @@ def _next_thumbs(site: Site, run: RunRow, query: Query) -> Iterator[Callable[[],
     rows, _ = site.index.samples(run, msgspec.structs.replace(query, page=query.page + 1))
     for row in rows:
         yield partial(thumb_of, site, folder, row.id, layer=query.layer, width=WIDTH)
+
+
+def _are_equal(
+    site: Site, run: RunRow, query: Query, rows: Sequence[SampleRow], names: ValueNames
+) -> bool:
+    """Has every sample that the query leaves the same value? Two at least; some may have none."""
+
+    def first(way: str) -> list[float | None]:
+        found, _ = site.index.samples(run, msgspec.structs.replace(query, dir=way, page=1))
+        return [_value(run, row, query.sort, names) for row in found[:2]]
+
+    shown = {_value(run, row, query.sort, names) for row in rows} - {None}
+    if len(shown) > 1:  # as nearly always: no other page is looked at
+        return False
+    least = first("asc")
+    return len(least) > 1 and None not in least and least == first("desc")
+
+
+def _value(run: RunRow, row: SampleRow, by: str, names: ValueNames) -> float | None:
+    """Of a sample: what the list is sorted by; "" is the primary."""
+    is_own = by in ("", run.primary) or names.key(by) not in row.values
+    return row.score if is_own else row.values[names.key(by)]
 
 
 def _choose(site: Site, run: RunRow, query: Query) -> tuple[Choice | None, Refused | None]:
@@ -154,10 +183,9 @@ def _card(
     run: RunRow, row: SampleRow, query: Query, names: ValueNames, *, has_primary: bool
 ) -> dict[str, Any]:  # fmt: skip
     """What a card shows, and its full name."""
-    shown, name = row.score, run.primary
     by = names.title(parse(query.select).metric if query.select else query.sort)
-    if by != run.primary and names.key(by) in row.values:
-        shown, name = row.values[names.key(by)], by
+    shown = _value(run, row, by, names)
+    name = by if by and names.key(by) in row.values else run.primary
     is_bare = not has_primary and name == run.primary
     unit = run.unit if name == run.primary else ""
     value = score(shown, unit)
@@ -225,7 +253,7 @@ def _chips(run: RunRow, query: Query, site: Site | None = None) -> list[dict[str
             found.append(chip)
     if query.select:
         without = links.gallery(run, query, select="", n=0, page=1)
-        text = f"rule {query.select}, {query.n or CHOSEN} at most"
+        text = f"rule {query.select}, {count(query.n or CHOSEN)} at most"
         found.append({"text": text, "href": without, "count": None})
     return found
 

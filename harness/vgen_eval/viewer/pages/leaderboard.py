@@ -16,7 +16,7 @@ from vgen_eval.viewer.charts import dot
 from vgen_eval.viewer.records import KEY_LENGTH, Query, RunRow, key_of
 from vgen_eval.viewer.site import Site
 from vgen_eval.viewer.staging import links
-from vgen_eval.viewer.staging.templating import page
+from vgen_eval.viewer.staging.templating import count, page
 from vgen_eval.viewer.standings import Choice, Group, Standing, choose, make_groups
 from vgen_eval.wording import plural
 
@@ -37,7 +37,7 @@ def show_leaderboard(request: Request) -> Response:
     runs = [run for run in site.index.runs() if run.task and key_of(run.task) == key]
     if not runs:
         not_found("no run here is of this task", cure="All runs are on the first page.")
-    pairs = [(run, card) for run in runs if (card := site.cards.of(run)) is not None]
+    pairs = [(run, card) for run in runs if (card := site.index.card(run)) is not None]
     waiting = [run for run in runs if all(run.key != other.key for other, _ in pairs)]
     context: dict[str, Any] = {
         "crumbs": ((runs[0].task, None),),
@@ -106,7 +106,7 @@ def _made_of(index: Index, row: Standing, choice: Choice) -> str:
     counts = row.card.counts
     # where the protocol skips failures, they are in no number
     if choice.fail == "worst" or counts.failure_value == "skip" or not counts.model_failure:
-        return str(row.score.n)
+        return count(row.score.n)
     if row.run.attempts > 1:
         all_of_them = choice.subset == "all"
         return f"{plural(counts.answered, 'attempt')}" if all_of_them else "not told"
@@ -114,7 +114,7 @@ def _made_of(index: Index, row: Standing, choice: Choice) -> str:
     if choice.subset != "all":
         asked = Query(status=MODEL_FAILURES, tag=(choice.subset,))
         failed = index.samples(row.run, asked)[1]
-    return str(row.score.n - failed)
+    return count(row.score.n - failed)
 
 
 def _bare_bounds(

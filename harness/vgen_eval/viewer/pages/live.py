@@ -7,8 +7,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from vgen_eval.viewer.absent import not_found
+from vgen_eval.viewer.pages.marks import Mark, news
 from vgen_eval.viewer.pages.runs import mark_of
-from vgen_eval.viewer.records import PAGE_SIZE, read_whole
+from vgen_eval.viewer.records import PAGE_SIZE
 from vgen_eval.viewer.site import Site
 from vgen_eval.viewer.staging import links
 from vgen_eval.viewer.staging.templating import plain
@@ -23,17 +24,18 @@ def since(request: Request) -> Response:
     """State, progress, and the samples whose lines came after the mark, newest first."""
     site: Site = request.app.state.site
     run = site.run(request.path_params["run"])
-    after = read_whole(request.path_params["mark"])
-    if after is None:
+    known = Mark.read(request.path_params["mark"])
+    if known is None:
         not_found("no mark has this address")
-    rows, mark = site.index.newest(run, after)
+    rows, mark, scored_again = news(site, run, known)
     return JSONResponse(
         {
             "state": run.state,
             "ended": run.ended,
             "expected": run.expected,
             "failed": run.failed,
-            "mark": mark,
+            "mark": str(mark),
+            "scored_again": scored_again,
             "fresh": len(rows),
             "more": len(rows) >= PAGE_SIZE,
             # a sample comes twice where its score is written after its answer was told

@@ -20,10 +20,9 @@ from vgen_eval.viewer.drawing.render import Style, draw, encode_png, encode_webp
 from vgen_eval.viewer.drawing.sheets import draw_words
 from vgen_eval.viewer.looking import Look, Shown
 from vgen_eval.viewer.looking.opened import NoSuchAttempt
-from vgen_eval.viewer.looking.workshop import Room
 from vgen_eval.viewer.pages.raw import serve_file
 from vgen_eval.viewer.records import read_whole
-from vgen_eval.viewer.strips import Frames, strip_of
+from vgen_eval.viewer.strips import strip_of
 from vgen_eval.viewing import Bars, ClassMap, Film, Words
 
 if TYPE_CHECKING:
@@ -42,11 +41,8 @@ MOST_ATTEMPTS = 999_999
 FOREVER = "private, max-age=31536000, immutable"
 ASK = "private, no-cache"
 SANDBOX = "default-src 'none'; sandbox"
-_FRAMES = Frames()
-_ROOM = Room(128 * 2**20)
-"""Bytes in hand for the pictures that are drawn at one time."""
-A_PIXEL = 24
-"""Bytes that it takes to draw a pixel: its number, its place between the ends, its colours."""
+A_PIXEL = 12
+"""Bytes that it takes to draw a pixel: its colours, those below them, and the file."""
 LEAST = 32 * 2**20
 
 
@@ -109,6 +105,8 @@ def _pane(request: Request) -> tuple[Look, Shown]:
     name = request.path_params["pane"]
     shown = look.find(name)
     if shown is None:
+        if not look.complete and look.notices:  # it may be there another time
+            raise NotRunnable(look.notices[0])
         known = ", ".join(each.name for each in look.panes)
         not_found(f"the attempt has no such pane; it has {known or 'none'}")
     return look, shown
@@ -140,10 +138,10 @@ def _tag(*parts: object) -> str:
     return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
-def _in_room(shown: Shown | None) -> AbstractContextManager[None]:
-    """While it is drawn: large ones one by one."""
+def _in_room(site: Site, shown: Shown | None) -> AbstractContextManager[None]:
+    """While it is drawn, or decoded: large ones one by one."""
     pixels = 0 if shown is None else shown.width * shown.height
-    return _ROOM.taken(max(LEAST, A_PIXEL * pixels))
+    return site.drawing.taken(max(LEAST, A_PIXEL * pixels))
 
 
 @guarded
@@ -153,7 +151,7 @@ def picture(request: Request) -> Response:
     look, shown = _pane(request)
 
     def make() -> bytes:
-        with _in_room(shown):
+        with _in_room(request.app.state.site, shown):
             side = MOST_SIDE if shown.width else WORDS_SIDE
             return encode_png(draw(shown, look, style=style, long_side=side))
 
@@ -170,7 +168,7 @@ def field(request: Request) -> Response:
     headers = {"content-encoding": "gzip"}
 
     def make() -> bytes:
-        with _in_room(shown):
+        with _in_room(request.app.state.site, shown):
             body, head = field_of(shown)
         headers["x-field"] = _ascii(head)
         return body
@@ -215,6 +213,7 @@ def _part(request: Request, name: str) -> float:
 def frame(request: Request) -> Response:
     """A frame of a clip as WebP."""
     _, shown = _pane(request)
+    site: Site = request.app.state.site
     body, index = shown.pane.body, read_whole(request.path_params["index"])
     if not isinstance(body, Film):
         not_found("the pane is no clip")
@@ -223,8 +222,8 @@ def frame(request: Request) -> Response:
 
     def make() -> bytes:
         try:
-            with _ROOM.taken(A_PIXEL * body.clip.size[0] * body.clip.size[1]):
-                image = _FRAMES.image(
+            with _in_room(site, shown):
+                image = site.frames.image(
                     body.clip, index, long_side=FRAME_SIDE, beside=strip_of(body).indices
                 )
         except Exception as exc:  # the library of videos raises its own errors
@@ -273,7 +272,7 @@ def thumb_of(
     look = site.looker.look(run, sample, attempt)
 
     def make() -> bytes:
-        with _in_room(look.layer(layer)):
+        with _in_room(site, look.layer(layer)):
             return draw_thumb(look, layer, width)
 
     # what could not be shown in full may be here another time

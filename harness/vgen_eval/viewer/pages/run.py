@@ -11,7 +11,7 @@ from starlette.routing import Route
 from vgen_eval.results.card import ResultCard
 from vgen_eval.viewer.card_words import pairs, sections, subsets
 from vgen_eval.viewer.charts import histogram
-from vgen_eval.viewer.pages.gallery import NEWEST
+from vgen_eval.viewer.pages.marks import mark_run
 from vgen_eval.viewer.records import RunRow
 from vgen_eval.viewer.site import Site
 from vgen_eval.viewer.staging import links
@@ -28,10 +28,10 @@ def show_run(request: Request) -> Response:
     """The card of one run; what there is of it, where it has none."""
     site: Site = request.app.state.site
     run = site.run(request.path_params["run"])
-    card = site.cards.of(run)
+    mark = mark_run(site, run)  # before what is shown: what comes meanwhile is told
+    card = site.index.card(run)
     facets = site.index.facets(run)
     record = None if card is not None else site.index.record(run)
-    moving = run.state == "running"
     return page(
         request,
         "run.html",
@@ -46,8 +46,8 @@ def show_run(request: Request) -> Response:
         chart=histogram(facets.edges, facets.counts, name=run.primary) if facets.counts else None,
         rivals=_rivals(site, run),
         asked=pairs({k: record[k] for k in ASKED if k in record}) if record else (),
-        live=links.since(run) if moving else "",
-        mark=site.index.newest(run, NEWEST)[1] if moving else 0,
+        live=links.since(run),
+        mark=mark,
         **_of_card(card),
     )
 

@@ -78,10 +78,10 @@ def folder_of(run: RunRow) -> str:
 
 
 def mark_of(runs: Sequence[RunRow]) -> str:
-    """Differs once a run is added, is gone, or has another state."""
+    """Differs once a run is added, is gone, or has another state or value."""
     from vgen_eval.jsonio import digest
 
-    found: list[Any] = sorted([run.key, run.state] for run in runs)
+    found: list[Any] = sorted([run.key, run.state, run.value] for run in runs)
     return str(digest(found))[:12]
 
 

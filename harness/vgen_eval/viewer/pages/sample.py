@@ -19,6 +19,7 @@ from vgen_eval.viewer.drawing.render import Style
 from vgen_eval.viewer.labels import name_runs
 from vgen_eval.viewer.looking import Look
 from vgen_eval.viewer.pages.commands import report_command
+from vgen_eval.viewer.pages.marks import mark_run
 from vgen_eval.viewer.records import Query, RunRow, SampleRow, Walk, read_whole
 from vgen_eval.viewer.site import Site
 from vgen_eval.viewer.staging import links
@@ -29,7 +30,8 @@ from vgen_eval.viewing import Words
 
 __all__ = ["ROUTES", "VIEW", "Pairs", "read_view", "show_sample", "show_words"]
 
-VIEW = ("z", "x", "y", "layout", "wipe", "sides", "map", "lo", "hi", "scale", "off", "opacity")
+VIEW = ("z", "x", "y", "layout", "wipe", "sides", "map", "lo", "hi", "scale", "off", "opacity",
+        "outline", "shift")  # fmt: skip
 """What an address says of how one looks: it goes along to the next sample."""
 LONGEST_STATE = 400
 FACTS = ("text", "thinking")
@@ -49,6 +51,7 @@ def show_sample(request: Request) -> Response:
     """One attempt at one sample of one run."""
     site: Site = request.app.state.site
     run, row = _find(site, request)
+    mark = mark_run(site, run)  # before what is shown: what comes meanwhile is told
     query = Query.read(request.query_params.multi_items())
     attempt = _attempt(request.query_params.get("a", "1"), row)
     view = read_view(request)
@@ -100,6 +103,8 @@ def show_sample(request: Request) -> Response:
         ),
         models=_models(site, run, row, view),
         side_by_side=links.models(run, row),
+        live=links.since(run),
+        mark=mark,
     )  # fmt: skip
 
 
@@ -168,7 +173,7 @@ def _primary(look: Look, run: RunRow, row: SampleRow) -> float | None:
 
 def _units(site: Site, run: RunRow) -> dict[str, str]:
     """Value -> its unit, as the run's card has them; {} where there is no card."""
-    card = site.cards.of(run)
+    card = site.index.card(run)
     return {} if card is None else {score.metric: score.unit for score in card.scores}
 
 

@@ -66,7 +66,7 @@ def _open(site: Site, rows: list[RunRow]) -> tuple[list[Run], dict[str, RunRow]]
     """The runs with a card as tables take them, and their rows by the run that a cell names."""
     found, by_path = [], {}
     for row in rows:
-        card = site.cards.of(row)
+        card = site.index.card(row)
         if card is not None:
             run = Run((site.results / row.path).resolve(), card)
             found.append(run)

@@ -72,7 +72,7 @@ def _meanings(card: Card, main: tuple[str, ...] | None) -> tuple[Class, ...]:
     if isinstance(body, Marks):
         count = Counter((mark.shape, mark.meaning) for mark in body.marks)
         return tuple(
-            Class(place=-1, name=f"{meaning} {number}", colour=hex_of(MARKS[shape]), area="",
+            Class(place=-1, name=f"{meaning} {number:,}", colour=hex_of(MARKS[shape]), area="",
                   shape=shape)
             for (shape, meaning), number in count.items()
         )  # fmt: skip

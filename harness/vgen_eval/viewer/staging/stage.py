@@ -305,6 +305,7 @@ class _Builder:
             "steps": steps(name, reverse=body.reverse),
             "low": in_short(low),
             "high": f"{in_short(high)} {body.unit}".rstrip(),
+            "has_below": body.kind != "error" or low > 0,  # errors have no sign
             "map": name if scale == "linear" else f"{name}, {scale}",
             "ticks": tuple(ticks(body, low, high)) if scale == "linear" else (),
         }

@@ -65,6 +65,8 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Colours of the scale bar, low to high."""
     low: str = ""
     high: str = ""
+    has_below: bool = True
+    """Can a number lie below the bar's low end?"""
     map: str = ""
     ticks: tuple[Tick, ...] = ()
     strip: Strip | None = None

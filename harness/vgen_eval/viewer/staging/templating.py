@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FOLD",
+    "count",
     "environment",
     "exact",
     "group_of",
@@ -117,6 +118,7 @@ def environment() -> Environment:
         exact=exact,
         whole=said,  # a report has its own, which keeps what there is room for
         number=number,
+        count=count,
         score=score,
         plural=plural,
         status=tell_status,
@@ -229,6 +231,11 @@ def tell_size(size: int) -> str:
 def number(value: float | None, unit: str = "") -> str:
     """A number as tables show it; a dash where there is none."""
     return "–" if value is None or not math.isfinite(value) else format_value(value, unit)
+
+
+def count(number: int) -> str:
+    """How many, thousands apart."""
+    return f"{number:,}"
 
 
 def score(value: float | None, unit: str = "") -> str:

@@ -166,6 +166,7 @@
     }
 
     text(x, y) {
+      if (this.index(x, y) < 0) return "–";
       const value = this.at(x, y);
       if (value === null) return this.none || "–";
       if (this.head.kind === "classes") return this.classes[value] || String(value);
@@ -225,11 +226,12 @@
         this.paintNumbers(out, this.colourer(maps[name] || maps[data.map], this.pane.stage.fixed,
           ...this.ends(look), (this.main() && look.scale) || "linear"));
       } else if (this.head.kind === "classes") {
+        const isSeen = look.outline ? this.isEdge(levels) : () => true;
         const colours = new Uint32Array(65536);
         this.colours.forEach((colour, place) => {
           colours[place + 1] = this.isOff(look, place) ? 0 : packed(colour);
         });
-        for (let at = 0; at < out.length; at++) out[at] = colours[levels[at]];
+        for (let at = 0; at < out.length; at++) if (isSeen(at)) out[at] = colours[levels[at]];
       } else {
         this.paintDirections(out);
       }
@@ -237,6 +239,18 @@
       this.mark(look);
       this.show();
       this.pane.stage.redraw();
+    }
+
+    /* Says of a place in the plane: does another class lie beside it? */
+    isEdge(levels) {
+      const { width, height } = this.head;
+      return (at) => {
+        const [column, level] = [at % width, levels[at]];
+        return (column > 0 && levels[at - 1] !== level) ||
+          (column < width - 1 && levels[at + 1] !== level) ||
+          (at >= width && levels[at - width] !== level) ||
+          (at < width * (height - 1) && levels[at + width] !== level);
+      };
     }
 
     /* Is it one of the maps that the page's map and range are of? */
@@ -387,12 +401,12 @@
     }
 
     changed() {
-      const { map, lo, hi, scale, off, opacity } = this.stage.look;
-      return map || lo !== null || hi !== null || scale || off.size || opacity !== null;
+      const { map, lo, hi, scale, off, opacity, outline } = this.stage.look;
+      return map || lo !== null || hi !== null || scale || off.size || opacity !== null || outline;
     }
 
     hear(what) {
-      if (what === "point") this.read();
+      if (what === "point" || what === "shift") this.read();
       else if (what === "bare") this.bare();
       else if (what === "fainter" || what === "stronger") this.fade(what === "fainter" ? -0.1 : 0.1);
       else if (what === "focus") this.loadAll();
@@ -441,7 +455,7 @@
     opacity(pane) {
       if (!pane.numbers || pane.numbers.head.kind !== "classes") return;
       const given = this.stage.look.opacity;
-      const own = Number(pane.figure.dataset.opacity || 1);
+      const own = this.stage.look.outline ? 1 : Number(pane.figure.dataset.opacity || 1);
       pane.numbers.canvas.style.opacity = given === null ? own : given;
     }
 
@@ -532,7 +546,7 @@
 
     text(pane, point, key) {
       if (!pane.inStep) return "out of step";
-      const exact = this.exact.get(key + pane.key);
+      const exact = this.exact.get(key + pane.key + pane.shift);
       if (pane.numbers && !(pane.numbers.head.reduced && exact)) {
         return pane.numbers.text(point.x, point.y);
       }
@@ -541,26 +555,33 @@
 
     /* What has no field is asked of the server, once the cursor rests. */
     ask(key) {
+      const { x, y } = this.stage.point;
+      const place = (pane) => [x - pane.shift[0], y - pane.shift[1]];
       const asked = this.stage.panes.filter((pane) =>
-        pane.figure.dataset.values && pane.inStep && !this.exact.has(key + pane.key) &&
-        (!pane.numbers || pane.numbers.head.reduced));
+        pane.figure.dataset.values && pane.inStep && !this.exact.has(key + pane.key + pane.shift) &&
+        (!pane.numbers || pane.numbers.head.reduced) &&
+        place(pane).every((part) => part >= 0 && part <= 1));
       clearTimeout(this.asking);
       if (!asked.length) return;
-      const { x, y } = this.stage.point;
+      const where = (pane) => {
+        const [across, down] = place(pane).map((part) => part.toFixed(6));
+        const address = pane.figure.dataset.values;
+        return address + (address.includes("?") ? "&" : "?") + "x=" + across + "&y=" + down;
+      };
       this.asking = setTimeout(() => {
-        const addresses = new Set(asked.map((pane) => pane.figure.dataset.values));
-        addresses.forEach((address) => this.fetchValues(address, x, y, key));
+        const addresses = new Set(asked.map(where));
+        addresses.forEach((address) =>
+          this.fetchValues(address, asked.filter((pane) => where(pane) === address), key));
       }, ASKED_MS);
     }
 
-    fetchValues(address, x, y, key) {
-      const join = address.includes("?") ? "&" : "?";
-      return fetch(address + join + "x=" + x.toFixed(6) + "&y=" + y.toFixed(6))
+    fetchValues(address, panes, key) {
+      const asked = panes.map((pane) => [pane, key + pane.key + pane.shift]);
+      return fetch(address)
         .then((answer) => (answer.ok ? answer.json() : {}))
         .then((found) => {
-          for (const pane of this.stage.panes) {
-            if (pane.figure.dataset.values !== address) continue;
-            this.exact.set(key + pane.key, found[pane.figure.dataset.name] || "");
+          for (const [pane, id] of asked) {
+            this.exact.set(id, found[pane.figure.dataset.name] || "");
           }
           if (this.exact.size > 5000) this.exact.clear();
           this.tell();
@@ -604,11 +625,12 @@
       const reset = this.root.querySelector("[data-look-reset]");
       if (reset) {
         reset.addEventListener("click", () => {
-          Object.assign(look, { map: "", scale: "", lo: null, hi: null, opacity: null });
+          Object.assign(look, { map: "", scale: "", lo: null, hi: null, opacity: null, outline: false });
           look.off.clear();
           all(this.root, "[data-choose]").forEach((one) => (one.value = one.dataset.usual));
           all(this.root, "[data-range]").forEach((one) => (one.value = one.dataset.usual));
           all(this.root, "[data-class] input").forEach((one) => (one.checked = true));
+          all(this.root, "[data-outline]").forEach((one) => (one.checked = false));
           this.stage.panes.forEach((pane) => this.opacity(pane));
           change();
         });
@@ -652,6 +674,14 @@
     /* Rows of the legend get a box each; `o`: only this one. */
     toggles(change) {
       const look = this.stage.look;
+      const outline = this.root.querySelector("[data-outline]");
+      if (outline) {
+        outline.checked = look.outline;
+        outline.addEventListener("change", () => {
+          look.outline = outline.checked;
+          change();
+        });
+      }
       const rows = all(this.root, "[data-class]");
       const boxes = rows.map((row) => {
         const box = document.createElement("input");

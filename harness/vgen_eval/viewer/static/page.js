@@ -84,14 +84,12 @@
     }
   }
 
-  function follow(selector) {
-    return function () {
-      var link = document.querySelector(selector);
-      if (!link || !link.href) return false;
-      link.click();
-      return true;
-    };
-  }
+  VgenView.follow = function (selector) {
+    var link = document.querySelector(selector);
+    if (!link || !link.href) return false;
+    link.click();
+    return true;
+  };
 
   function openKeys() {
     var sheet = document.getElementById("keys");
@@ -264,6 +262,23 @@
     block.parentNode.appendChild(button);
   }
 
+  /* --- the sample that comes next is fetched while nothing is to be done */
+
+  function warm() {
+    var next = document.querySelector('a[rel="next"][data-carry]');
+    if (!next || !/^https?:$/.test(location.protocol)) return;
+    fetch(next.href)
+      .then(function (answer) {
+        return answer.ok ? answer.text() : "";
+      })
+      .then(function (text) {
+        (text.match(/src="[^"]+\.png[^"]*"/g) || []).slice(0, 6).forEach(function (one) {
+          new Image().src = one.slice(5, -1).replaceAll("&amp;", "&");
+        });
+      })
+      .catch(function () {});
+  }
+
   /* --- what is wider than its place says so, and can be scrolled by keys */
 
   function tellMore(box) {
@@ -292,7 +307,11 @@
 
   /* --- watching a run: what is new is told, and the list never moves under the reader */
 
-  var SIGNS = { running: "▶", complete: "●", incomplete: "◐", stopped: "■", unreadable: "▲" };
+  var SIGNS = { running: "▶", complete: "●", incomplete: "◐", stopped: "■", unreadable: "▲", gone: "▲" };
+
+  function count(number) {
+    return number.toLocaleString("en-US");
+  }
 
   function watch(address, mark) {
     var seen = {};
@@ -300,67 +319,83 @@
     var lost = false;
     var timer = 0;
     var busy = false;
+    var gone = false;
     var box = document.querySelector("[data-live-box]");
+    var state = box.getAttribute("data-was");
+    var only = box.getAttribute("data-sample");
 
     function put(name, text) {
       document.querySelectorAll("[data-live-" + name + "]").forEach(function (place) {
         if (place.textContent !== text) place.textContent = text;
       });
     }
+    function putState(name) {
+      put("word", name);
+      put("state", name);
+      put("sign", SIGNS[name] || "");
+      document.querySelectorAll("[data-live-mark]").forEach(function (place) {
+        place.className = "mark mark-" + (name === "gone" ? "unreadable" : name);
+      });
+    }
+    function offer(words) {
+      document.querySelectorAll("[data-live-new]").forEach(function (link) {
+        link.hidden = false;
+        link.textContent = words + ": show";
+      });
+      VgenView.announce(words);
+    }
     function again(after) {
       window.clearTimeout(timer);
       timer = window.setTimeout(ask, after);
     }
     function take(found) {
-      if (lost && box) box.removeAttribute("data-state");
+      if (lost) box.removeAttribute("data-state");
       lost = false;
       mark = found.mark;
-      put("word", found.state);
-      put("state", found.state);
-      put("sign", SIGNS[found.state] || "");
-      document.querySelectorAll("[data-live-mark]").forEach(function (place) {
-        place.className = "mark mark-" + found.state;
-      });
-      put("count", found.ended + " of " + found.expected);
-      put("failed", String(found.failed));
+      putState(found.state);
+      put("count", count(found.ended) + " of " + count(found.expected));
       document.querySelectorAll("progress[data-live-bar]").forEach(function (bar) {
         bar.max = Math.max(found.expected, 1);
         bar.value = found.ended;
       });
-      if (found.fresh) {
+      if (only ? found.keys.indexOf(only) >= 0 : found.fresh) {
         found.keys.forEach(function (key) {
           seen[key] = true;
         });
-        fresh = Object.keys(seen).length + (found.more || /\+$/.test(fresh) ? "+" : "");
-        document.querySelectorAll("[data-live-new]").forEach(function (link) {
-          link.hidden = false;
-          link.textContent = fresh + " new: show";
-        });
-        VgenView.announce(fresh + " new");
+        fresh = count(Object.keys(seen).length) + (found.more || /\+$/.test(fresh) ? "+" : "");
+        offer(only ? "answered" : fresh + " new");
+      } else if (found.scored_again) offer("scored again");
+      else if (found.state !== state && found.state !== "running" && !only) {
+        if (fresh) VgenView.announce("The run is " + found.state);
+        else offer("now " + found.state);
       }
-      if (found.state !== "running") {
-        VgenView.announce("The run is " + found.state);
-        put("new", fresh ? fresh + " new: show" : "show all");
-        return;
-      }
-      again(2000);
+      state = found.state;
+      again(state === "running" ? 2000 : 5000);
+    }
+    /* said once: nothing more comes of it */
+    function end() {
+      gone = true;
+      putState("gone");
+      box.textContent = SIGNS.gone + " This run is gone";
+      box.setAttribute("data-state", "gone");
+      VgenView.announce("This run is gone");
     }
     function lose() {
-      if (!lost) VgenView.announce("disconnected, retrying");
+      if (!lost && state === "running") VgenView.announce("disconnected, retrying");
       lost = true;
-      if (box) box.setAttribute("data-state", "lost");
+      box.setAttribute("data-state", "lost");
       put("word", "disconnected, retrying");
       again(5000);
     }
     function ask() {
-      if (document.hidden || busy) return;
+      if (document.hidden || busy || gone) return;
       busy = true;
       fetch(address + mark, { headers: { accept: "application/json" }, cache: "no-store" })
         .then(function (answer) {
+          if (answer.status === 404) return end();
           if (!answer.ok) throw new Error(String(answer.status));
-          return answer.json();
+          return answer.json().then(take);
         })
-        .then(take)
         .catch(lose)
         .then(function () {
           busy = false;
@@ -369,7 +404,7 @@
     document.addEventListener("visibilitychange", function () {
       if (!document.hidden) again(0);
     });
-    again(2000);
+    again(state === "running" ? 2000 : 5000);
   }
 
   /* --- runs: which of them move on */
@@ -385,9 +420,9 @@
           found.runs.forEach(function (run) {
             var row = document.getElementById("r-" + run.key);
             var bar = row && row.querySelector("progress");
-            var count = row && row.querySelector("[data-count]");
+            var told = row && row.querySelector("[data-count]");
             if (bar) bar.value = run.ended;
-            if (count) count.textContent = run.ended + " of " + run.expected;
+            if (told) told.textContent = count(run.ended) + " of " + count(run.expected);
           });
           var stale = document.querySelector("[data-stale]");
           if (stale && found.mark !== stale.getAttribute("data-stale")) stale.hidden = false;
@@ -440,12 +475,12 @@
     var chosen = document.getElementById("chosen");
     if (chosen)
       chosen.addEventListener("submit", function (event) {
-        var count = document.querySelectorAll("input[form=chosen]:checked").length;
-        if (count > 1 && count < 13) return;
+        var many = document.querySelectorAll("input[form=chosen]:checked").length;
+        if (many > 1 && many < 13) return;
         event.preventDefault();
         var hint = document.getElementById("chosen-hint");
         hint.className = "mark mark-incomplete";
-        hint.textContent = count + " chosen: 2 to 12 are wanted.";
+        hint.textContent = many + " chosen: 2 to 12 are wanted.";
         VgenView.announce(hint.textContent);
       });
     /* on a wide window the filters stand open */
@@ -461,10 +496,12 @@
     VgenView.on("?", openKeys);
     VgenView.on("/", search);
     VgenView.on("Escape", leave);
-    VgenView.on("k", follow("a[rel~=prev]"));
-    VgenView.on("j", follow("a[rel~=next]"));
+    VgenView.on("k", function () { return VgenView.follow("a[rel~=prev]"); });
+    VgenView.on("j", function () { return VgenView.follow("a[rel~=next]"); });
     document.querySelectorAll(".cards").forEach(rove);
     document.addEventListener("keydown", onKey);
+
+    if ("requestIdleCallback" in window) requestIdleCallback(warm, { timeout: 3000 });
 
     var live = document.body.getAttribute("data-live");
     if (live) watch(live, document.body.getAttribute("data-mark"));

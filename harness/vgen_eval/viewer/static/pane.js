@@ -44,7 +44,11 @@
       this.height = Number(data.height);
       const frame = (data.frame || "").split(",").map(Number);
       this.inStep = frame.length === 4 && frame.every(Number.isFinite);
-      this.frame = this.inStep ? frame : [0, 0, 1, 1];
+      this.frame = this.home = this.inStep ? frame : [0, 0, 1, 1];
+      this.shift = [0, 0]; // off its step: parts of the original, to the right and down
+      this.loose = false; // unlinked: it is shifted alone
+      this.unlink = figure.querySelector("[data-unlink]");
+      if (this.unlink) this.unlink.addEventListener("click", () => stage.link(this, !this.loose));
       this.sheet.style.width = this.width + "px";
       this.sheet.style.height = this.height + "px";
       this.cross = make("span", "cross");
@@ -100,6 +104,16 @@
       if (this.field) this.field.draw(at);
     }
 
+    shiftTo(x, y) {
+      const [left, top, across, down] = this.home;
+      this.shift = [clamp(x, -1, 1), clamp(y, -1, 1)];
+      this.frame = [left - this.shift[0] * across, top - this.shift[1] * down, across, down];
+      const far = [this.shift[0] * this.stage.width, this.shift[1] * this.stage.height];
+      const isOff = far.some((part) => Math.abs(part) > 0.01);
+      const words = "shifted " + far.map((part) => round(part, 1)).join(", ") + " px";
+      this.figure.querySelector("[data-shifted]").textContent = isOff ? words : "";
+    }
+
     /* A point of the original, 0 to 1, in this pane's pixels (edges whole, not rounded). */
     pixel(x, y) {
       const [left, top, across, down] = this.frame;
@@ -128,7 +142,6 @@
       this.wipe = 0.5;
       this.point = null;
       this.byKeys = false;
-      this.look = { map: "", lo: null, hi: null, scale: "", off: new Set(), opacity: null };
       this.bare = false;
       this.sizes = new Map();
       this.watchers = [];
@@ -235,8 +248,36 @@
       this.set(this.x + across / this.zoom, this.y + down / this.zoom, this.zoom);
     }
 
+    /* All of the original; what is unlinked lies as it came. */
     reset() {
+      for (const pane of this.panes.filter((one) => one.loose)) {
+        this.move(pane, -pane.shift[0], -pane.shift[1]);
+      }
       this.set(0.5, 0.5, 1);
+    }
+
+    link(pane, loose) {
+      pane.loose = loose;
+      pane.figure.classList.toggle("loose", loose);
+      pane.unlink.setAttribute("aria-pressed", String(loose));
+      this.keep();
+    }
+
+    /* One pane against the others, by parts of the original. */
+    move(pane, across, down) {
+      pane.shiftTo(pane.shift[0] + across, pane.shift[1] + down);
+      this.extent = this.reach();
+      this.redraw();
+      this.keep();
+      this.tell("shift");
+    }
+
+    /* The pane that has the focus, is wiped, or is pointed at. */
+    atWork() {
+      const own = this.panes.find((pane) => pane.figure.contains(document.activeElement));
+      const over = this.layout === "wipe"
+        ? this.panes.filter((pane) => pane.host() === this.wipeView) : [];
+      return own || over.find((pane) => pane.loose) || over[1] || (this.point && this.point.pane);
     }
 
     oneToOne() {
@@ -289,7 +330,7 @@
         event.preventDefault();
         const factor = Math.pow(1.0016, -event.deltaY * (event.deltaMode === 1 ? 20 : 1));
         const zoom = this.zoom * factor;
-        if (zoom < 1) this.reset();
+        if (zoom < 1) this.set(0.5, 0.5, 1);
         else this.zoomBy(factor, at.x, at.y);
       }, { passive: false });
       view.addEventListener("pointerdown", (event) => {
@@ -339,8 +380,11 @@
       const before = fingers.get(id);
       const others = Array.from(fingers).filter(([other]) => other !== id);
       const part = 1 / (others.length + 1);
-      const x = this.x - ((now[0] - before[0]) * part) / (this.width * scale);
-      const y = this.y - ((now[1] - before[1]) * part) / (this.height * scale);
+      const across = ((now[0] - before[0]) * part) / (this.width * scale);
+      const down = ((now[1] - before[1]) * part) / (this.height * scale);
+      const alone = this.panes.find((pane) => pane.loose && pane.host() === view);
+      if (alone && !others.length) return void this.move(alone, across, down);
+      const [x, y] = [this.x - across, this.y - down];
       let zoom = this.zoom;
       if (others.length) {
         const still = others[0][1];
@@ -486,6 +530,7 @@
         scale: given.get("scale") || "",
         off: new Set((given.get("off") || "").split(".").filter(Boolean).map(Number)),
         opacity: number(given.get("opacity"), null),
+        outline: given.has("outline"),
       };
       if (this.sides.length && given.get("sides")) {
         const keys = given.get("sides").split("~");
@@ -493,6 +538,14 @@
           if (this.panes.some((pane) => pane.key === keys[at])) side.value = keys[at];
         });
       }
+      for (const part of (given.get("shift") || "").split("~")) {
+        const [key, right, down, loose] = part.split(":");
+        const pane = this.panes.find((one) => one.unlink && one.key === key);
+        if (!pane) continue;
+        pane.shiftTo(number(right, 0), number(down, 0));
+        this.link(pane, loose === "u");
+      }
+      this.extent = this.reach();
       const [x, y] = [number(given.get("x"), 0.5), number(given.get("y"), 0.5)];
       this.zoom = number(given.get("z"), 1);
       [this.x, this.y] = [x, y];
@@ -518,6 +571,10 @@
         scale: look.scale || null,
         off: look.off.size ? Array.from(look.off).sort((a, b) => a - b).join(".") : null,
         opacity: look.opacity === null ? null : round(look.opacity, 2),
+        outline: look.outline ? "1" : null,
+        shift: this.panes.filter((pane) => pane.loose || pane.shift.some(Boolean)).map((pane) =>
+          [pane.key, ...pane.shift.map((part) => round(part, 4)), ...(pane.loose ? ["u"] : [])]
+            .join(":")).join("~") || null,
       };
     }
 
@@ -546,14 +603,6 @@
       all(document, "a[data-carry]").forEach((link) => (link.href = put(link.href)));
     }
   }
-
-  /* A link of the page, with the view as it is now. */
-  V.follow = (selector) => {
-    const link = document.querySelector(selector);
-    if (!link || !link.href) return false;
-    link.click();
-    return true;
-  };
 
   const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
@@ -590,6 +639,13 @@
     }
   }
 
+  function toggleLink(stage) {
+    const pane = stage.atWork();
+    if (!pane || !pane.unlink) return false;
+    stage.link(pane, !pane.loose);
+    V.announce(pane.title + (pane.loose ? ": unlinked" : ": linked"));
+  }
+
   function showLegend(stage) {
     const legend = stage.root.querySelector("[data-legend]");
     if (!legend) return false;
@@ -611,7 +667,7 @@
     "+": (stage) => stage.zoomBy(STEP), "=": (stage) => stage.zoomBy(STEP),
     "-": (stage) => stage.zoomBy(1 / STEP),
     0: (stage) => stage.reset(), 1: (stage) => stage.oneToOne(),
-    w: toggleWipe, x: toggleCross, h: hide, l: showLegend,
+    w: toggleWipe, x: toggleCross, h: hide, l: showLegend, u: toggleLink,
     f: (stage) => stage.fullScreen(),
     "[": (stage) => stage.tell("fainter"), "]": (stage) => stage.tell("stronger"),
     Escape: (stage) => {
@@ -634,7 +690,9 @@
         return across ? V.follow(across > 0 ? "a[rel~=next]" : "a[rel~=prev]") : false;
       });
       on("Shift+" + key, (stage, event) => {
+        const pane = stage.atWork();
         if (stage.byKeys) moveCross(stage, event);
+        else if (pane && pane.loose) stage.move(pane, 0.01 * across / stage.zoom, 0.01 * down / stage.zoom);
         else stage.pan(0.1 * across, 0.1 * down);
       });
     }
@@ -715,18 +773,6 @@
 
   V.film = () => V.films.find((one) => one.root.contains(document.activeElement)) || V.films[0];
 
-  /* What comes next is fetched while nothing is to be done. */
-  function warm() {
-    const next = document.querySelector('a[rel="next"][data-carry]');
-    if (!next || !/^https?:$/.test(location.protocol)) return;
-    fetch(next.href).then((answer) => (answer.ok ? answer.text() : "")).then((text) => {
-      const found = text.match(/src="[^"]+\.png[^"]*"/g) || [];
-      for (const one of found.slice(0, 6)) {
-        new Image().src = one.slice(5, -1).replaceAll("&amp;", "&");
-      }
-    }).catch(() => {});
-  }
-
   /* A link that takes the view along has it as it is when it is followed. */
   function carry(event) {
     const link = event.target.closest && event.target.closest("a[data-carry]");
@@ -743,7 +789,6 @@
     document.addEventListener("click", carry, true);
     window.addEventListener("pagehide", () => V.stages.forEach((s) => s.waiting && s.write()));
     if (V.joinFields) V.stages.forEach(V.joinFields);
-    if ("requestIdleCallback" in window) requestIdleCallback(warm, { timeout: 3000 });
   };
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", V.start);
   else V.start();

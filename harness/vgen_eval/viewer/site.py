@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vgen_eval.viewer.absent import not_found
-from vgen_eval.viewer.cards import Cards
+from vgen_eval.viewer.contrasts import Contrasts
+from vgen_eval.viewer.looking.workshop import Room
 from vgen_eval.viewer.records import RunRow
+from vgen_eval.viewer.strips import Frames
 
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog
@@ -21,6 +24,8 @@ __all__ = ["DEFAULT_PORT", "Site", "Tally"]
 
 DEFAULT_PORT = 8765
 LOOPBACK = "127.0.0.1"
+MOST_DRAWN = 64 * 2**20
+"""Bytes in hand for the pictures that are drawn at one time."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +56,12 @@ class Site:
     """What a reader has to know; None: whoever reaches it may read."""
     warmer: Warmer | None = None
     """Makes ahead what the next page will show; None: nothing is made ahead."""
-    cards: Cards = field(init=False)
+    frames: Frames = field(default_factory=Frames)
+    drawing: Room = field(default_factory=partial(Room, MOST_DRAWN))
+    contrasts: Contrasts = field(init=False)
 
     def __post_init__(self) -> None:
-        self.cards = Cards(self.index)
+        self.contrasts = Contrasts(self.catalog)
 
     @classmethod
     def open(

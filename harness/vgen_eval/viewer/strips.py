@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import bisect
 import threading
-from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from vgen_eval.imaging import Image, resize
 from vgen_eval.video import Clip
+from vgen_eval.viewer.remembered import Remembered
 from vgen_eval.viewing import Film
 from vgen_eval.wording import plural
 
@@ -20,7 +20,7 @@ COUNT = 16
 """Frames spread evenly."""
 MOST_LOOKED_AT = 64
 """Frames that were looked at, of which all are in a strip: a checker may look at hundreds."""
-MOST_BYTES = 64 * 2**20
+MOST_BYTES = 16 * 2**20
 """Of pictures that are kept."""
 BESIDE = 16
 """Frames that are decoded ahead when one is asked for, at most."""
@@ -111,9 +111,9 @@ class Frames:
 
     def __init__(self, *, most_bytes: int = MOST_BYTES) -> None:
         self._most = most_bytes
-        self._kept: OrderedDict[tuple[str, int, int], Image] = OrderedDict()
-        self._bytes = 0
-        self._lock = threading.Lock()
+        self._kept: Remembered[Image] = Remembered(
+            most_bytes, weigh=lambda image: image.array.nbytes
+        )
         self._passes = tuple(threading.Lock() for _ in range(8))
         """One pass over a clip at a time: who waits finds what the other has decoded."""
 
@@ -128,11 +128,11 @@ class Frames:
         if not 0 <= index < clip.frames:
             raise IndexError(f"frame {index}: the video has frames 0 to {clip.frames - 1}")
         side = long_side or 0
-        found = self._find((clip.sha256, index, side))
+        found = self._kept.find((clip.sha256, index, side))
         if found is not None:
             return found
         with self._passes[int(clip.sha256[:2], 16) % len(self._passes)]:
-            found = self._find((clip.sha256, index, side))
+            found = self._kept.find((clip.sha256, index, side))
             return found if found is not None else self._decode(clip, index, side, beside)
 
     def _decode(self, clip: Clip, index: int, side: int, beside: Iterable[int]) -> Image:
@@ -142,30 +142,13 @@ class Frames:
         later = sorted({at for at in beside if index < at < clip.frames})[: max(0, room)]
         found = {at.index: _shrunk(at.image, side) for at in clip.take([index, *later])}
         for at in reversed(found):  # what was asked for is the last to go
-            self._keep((clip.sha256, at, side), found[at])
+            self._kept.put((clip.sha256, at, side), found[at])
         return found[index]
-
-    def _find(self, key: tuple[str, int, int]) -> Image | None:
-        with self._lock:
-            found = self._kept.get(key)
-            if found is not None:
-                self._kept.move_to_end(key)
-            return found
-
-    def _keep(self, key: tuple[str, int, int], image: Image) -> None:
-        with self._lock:
-            if key in self._kept or image.array.nbytes > self._most:
-                return
-            self._kept[key] = image
-            self._bytes += image.array.nbytes
-            while self._bytes > self._most:
-                _, old = self._kept.popitem(last=False)
-                self._bytes -= old.array.nbytes
 
     @property
     def held(self) -> int:
         """Bytes of the pictures kept."""
-        return self._bytes
+        return self._kept.held
 
 
 def _scaled(size: Sequence[int], side: int) -> tuple[int, int]:

@@ -11,6 +11,8 @@ __all__ = ["MAX_JUMP", "depth_from_disparity", "normals_from_depth"]
 
 MAX_JUMP = 0.02
 """Share of its own depth by which a neighbour may lie nearer or farther on one surface."""
+BAND = 32
+"""Rows whose normals are derived at one time."""
 
 
 def depth_from_disparity(
@@ -37,13 +39,22 @@ def normals_from_depth(
     neighbours has no depth; and where a neighbour's depth differs by more than MAX_JUMP of the
     pixel's own, for between two surfaces there is no normal.
     """
-    z = depth.astype(np.float64)
-    rows, columns = z.shape
+    rows, columns = depth.shape
     normals = np.full((rows, columns, 3), np.nan, np.float32)
     if rows < 3 or columns < 3:
         return normals
     x = (np.arange(columns) - principal_px[0]) / focal_px
     y = (principal_px[1] - np.arange(rows)[:, None]) / focal_px
+    # some rows at a time: 170 bytes a pixel are in hand
+    for first in range(1, rows - 1, BAND):
+        last = min(first + BAND, rows - 1)
+        around = slice(first - 1, last + 1)
+        normals[first:last, 1:-1] = _inner(depth[around].astype(np.float64), x, y[around])
+    return normals
+
+
+def _inner(z: NDArray[Any], x: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
+    """Normals of all pixels but those at the border; `x`, `y`: of the rays at depth 1."""
     point = np.stack([x * z, y * z, -z], axis=2)
     across = point[1:-1, 2:] - point[1:-1, :-2]
     upwards = point[:-2, 1:-1] - point[2:, 1:-1]
@@ -53,5 +64,4 @@ def normals_from_depth(
         inner[~(np.abs(near - middle) <= MAX_JUMP * middle)] = np.nan  # NaN is no neighbour either
     away = (inner * point[1:-1, 1:-1]).sum(axis=2, keepdims=True) > 0
     inner *= np.where(away, -1.0, 1.0) / np.linalg.norm(inner, axis=2, keepdims=True)
-    normals[1:-1, 1:-1] = inner
-    return normals
+    return np.asarray(inner)

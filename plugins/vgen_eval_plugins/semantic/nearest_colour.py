@@ -129,8 +129,6 @@ class NearestColour:
     def __init__(self, options: NearestColourOptions) -> None:
         self.options = options
         self.palette = dealt_palette(options)
-        self._table = functools.lru_cache(TABLES)(self._build_table)
-        self._pages = functools.lru_cache(TABLES)(self._draw_pages)
 
     def fields(self, scene: Scene) -> Mapping[str, str]:
         """What a prompt may say of the classes listed.
@@ -154,7 +152,9 @@ class NearestColour:
         """The palette of the classes listed, where the card asks for it."""
         if not self.options.palette_picture:
             return ()
-        return self._pages(self._listed(scene))
+        return _draw_pages(
+            tuple((name, as_rgb(self.palette[name])) for name in self._listed(scene))
+        )
 
     def decode(self, answer: Any, scene: Scene) -> Prediction:
         """LabelMap at `scene.size` from uint8 (H, W, 3) RGB; Undecodable for anything else.
@@ -191,16 +191,26 @@ class NearestColour:
         rule, seed = self.options.classes, self.options.seed
         return listed_classes(tuple(self.palette), rule, scene, seed=seed)
 
-    def _draw_pages(self, listed: tuple[str, ...]) -> Sequence[Image]:
-        return draw_palette([(name, as_rgb(self.palette[name])) for name in listed])
-
-    def _build_table(self, listed: tuple[str, ...]) -> Table:
+    def _table(self, listed: tuple[str, ...]) -> Table:
         entries = [as_rgb(self.palette[name]) for name in listed]
         if self.options.void is not None:
             entries.append(as_rgb(self.options.void))
-        if self.options.decode != "euclidean":
-            return RuledTable(entries, self.options.decode)
-        return ColourTable(entries, max_distance=self.options.max_distance)
+        return _make_table(tuple(entries), self.options.decode, self.options.max_distance)
+
+
+# for all decoders together: a viewer opens many runs of one palette
+@functools.lru_cache(TABLES)
+def _make_table(
+    entries: tuple[tuple[int, int, int], ...], rule: str, max_distance: float | None
+) -> Table:
+    if rule != "euclidean":
+        return RuledTable(entries, rule)
+    return ColourTable(entries, max_distance=max_distance)
+
+
+@functools.lru_cache(TABLES)
+def _draw_pages(entries: tuple[tuple[str, tuple[int, int, int]], ...]) -> Sequence[Image]:
+    return draw_palette(entries)
 
 
 def dealt_palette(options: NearestColourOptions) -> Mapping[str, Colour]:

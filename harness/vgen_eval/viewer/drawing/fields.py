@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from vgen_eval.imaging import resize
+from vgen_eval.viewer.drawing.bands import bands
 from vgen_eval.viewer.looking.records import Shown
 from vgen_eval.viewing import ClassMap, Directions, Picture, ScalarMap
 
@@ -101,12 +102,13 @@ def steps_of(body: ScalarMap) -> Steps:
 def _steps_of(values: NDArray[Any]) -> Steps:
     import numpy as np
 
-    numbers = values[np.isfinite(values)].astype(np.float64)
+    numbers = values[np.isfinite(values)]
     if not numbers.size:
         return Steps(0.0, 0.0)
     low, high = float(numbers.min()), float(numbers.max())
     size = 2 * (high / 2 - low / 2) / LEVELS
-    middle = float(np.median(np.abs(numbers[:: max(1, numbers.size // MOST_RANKED)])))
+    some = numbers[:: max(1, numbers.size // MOST_RANKED)].astype(np.float64)
+    middle = float(np.median(np.abs(some)))
     most = float(np.finfo(np.float32).max)
     # halves in each: the difference of two large numbers may be more than a number holds
     if size > COARSE * middle and max(-low, high) <= most:
@@ -153,8 +155,10 @@ def _scalar_field(body: ScalarMap) -> tuple[bytes, dict[str, Any]]:
     if steps.as_floats:
         data, bits = _planes_of_floats(values), 32
     else:
-        numbers = values.astype(np.float64)
-        levels = _quantise(numbers, np.isfinite(numbers), steps.low, steps.high)
+        levels = np.empty(values.shape, np.uint16)
+        for rows in bands(*values.shape):
+            numbers = values[rows].astype(np.float64)
+            levels[rows] = _quantise(numbers, np.isfinite(numbers), steps.low, steps.high)
         data, bits = _planes_of_differences(levels), 16
     head = {
         "kind": "scalar", "width": values.shape[1], "height": values.shape[0], "low": steps.low,
@@ -170,10 +174,11 @@ def _planes_of_floats(values: NDArray[Any]) -> bytes:
     """float32 with one NaN for all that is not finite: the lowest bytes of all, then the next."""
     import numpy as np
 
-    numbers = np.where(np.isfinite(values), values, np.nan).astype("<f4")
+    numbers = np.empty(values.shape, "<f4")
+    for rows in bands(*values.shape):
+        numbers[rows] = np.where(np.isfinite(values[rows]), values[rows], np.nan)
     numbers[np.isnan(numbers)] = np.nan
-    planes = numbers.reshape(-1, 1).view(np.uint8)
-    return b"".join(planes[:, at].tobytes() for at in range(4))
+    return _planes_of_bytes(numbers)
 
 
 def _quantise(
@@ -192,29 +197,29 @@ def _quantise(
 
 
 def _planes_of_differences(steps: NDArray[np.uint16]) -> bytes:
+
+    differences = steps.astype("<u2")
+    differences[:, 1:] -= steps[:, :-1]  # modulo 65536
+    return _planes_of_bytes(differences)
+
+
+def _planes_of_bytes(numbers: NDArray[Any]) -> bytes:
+    """All lowest bytes, then the next ones, up to the highest."""
     import numpy as np
 
-    differences = steps.copy()
-    differences[:, 1:] -= steps[:, :-1]  # modulo 65536
-    return _split(differences.astype("<u2", copy=False), np)
-
-
-def _split(numbers: NDArray[np.uint16], np: Any) -> bytes:
-    """All low bytes, then all high bytes."""
-    low = (numbers & 0xFF).astype(np.uint8)
-    high = (numbers >> 8).astype(np.uint8)
-    return bytes(low.tobytes() + high.tobytes())
+    each = numbers.reshape(-1, 1).view(np.uint8)
+    return np.ascontiguousarray(each.T).tobytes()
 
 
 def _class_field(body: ClassMap) -> tuple[bytes, dict[str, Any]]:
     import numpy as np
 
-    ids = _reduce(body.ids).astype(np.int64) + 1
+    ids = _reduce(body.ids)
     count = len(body.classes)
-    if count <= 255:
-        data, bits = ids.astype(np.uint8).tobytes(), 8
+    if count <= 255:  # -1 is the highest number there, and one above it 0
+        data, bits = (ids.astype(np.uint8) + np.uint8(1)).tobytes(), 8
     else:
-        data, bits = _split(ids.astype(np.uint16), np), 16
+        data, bits = _planes_of_bytes(ids.astype("<u2") + np.uint16(1)), 16
     head = {
         "kind": "classes", "width": ids.shape[1], "height": ids.shape[0], "bits": bits,
         "count": count,
@@ -225,11 +230,16 @@ def _class_field(body: ClassMap) -> tuple[bytes, dict[str, Any]]:
 def _direction_field(body: Directions) -> tuple[bytes, dict[str, Any]]:
     import numpy as np
 
-    u, v = to_octahedron(_reduce(body.values).astype(np.float64))
-    is_there = np.isfinite(u)
-    planes = [_quantise(plane, is_there, -1.0, 1.0) for plane in (u, v)]
+    values = _reduce(body.values)
+    height, width = values.shape[:2]
+    planes = np.empty((2, height, width), np.uint16)
+    for rows in bands(height, width):
+        u, v = to_octahedron(values[rows].astype(np.float64))
+        is_there = np.isfinite(u)
+        planes[0, rows] = _quantise(u, is_there, -1.0, 1.0)
+        planes[1, rows] = _quantise(v, is_there, -1.0, 1.0)
     head = {
-        "kind": "directions", "width": u.shape[1], "height": u.shape[0], "low": -1.0, "high": 1.0,
+        "kind": "directions", "width": width, "height": height, "low": -1.0, "high": 1.0,
         "bits": 16,
     }  # fmt: skip
     return b"".join(_planes_of_differences(plane) for plane in planes), head

@@ -4,27 +4,38 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from vgen_eval.errors import UsageError, nearest
 from vgen_eval.imaging import encode_png, resize
+from vgen_eval.viewer.drawing.bands import bands
 from vgen_eval.viewer.drawing.fields import steps_of
 from vgen_eval.viewer.drawing.legend import colours_of
-from vgen_eval.viewer.drawing.maps import BY_KIND, TABLES
+from vgen_eval.viewer.drawing.maps import BY_KIND, HATCH_PERIOD, TABLES
 from vgen_eval.viewer.drawing.numbers import (
     colour_directions,
     colour_numbers,
     hatch,
     reduce_colours,
 )
-from vgen_eval.viewer.drawing.overlays import draw_classes, draw_marks, paper
+from vgen_eval.viewer.drawing.overlays import DOTS, draw_classes, draw_marks, paper
 from vgen_eval.viewer.drawing.ranges import Range, apart, range_of, shared_ranges
 from vgen_eval.viewer.drawing.sheets import draw_bars, draw_film, draw_words
 from vgen_eval.viewer.looking.records import Look, Shown
-from vgen_eval.viewing import Bars, ClassMap, Directions, Film, Picture, ScalarMap, Words
+from vgen_eval.viewing import (
+    Bars,
+    ClassMap,
+    Colour,
+    Directions,
+    Film,
+    Picture,
+    ScalarMap,
+    Words,
+)
 from vgen_eval.wording import describe
 
 if TYPE_CHECKING:
@@ -44,6 +55,8 @@ ENOUGH = 4
 """Numbers a side that stand behind a pixel of a picture that is made small."""
 DENSE = 0.5
 """Part of a map that has numbers, below which each of them may be all that a pixel has."""
+PATTERN = math.lcm(HATCH_PERIOD, DOTS)
+"""Rows after which what is hatched or dotted begins anew."""
 
 
 class Style(msgspec.Struct, frozen=True, kw_only=True):
@@ -143,11 +156,7 @@ def draw(
         return _draw_map(shown, look, style, ranges, height, width)
     under = _under(look, height, width)
     if isinstance(body, ClassMap):
-        opacity = body.opacity if style.opacity is None else style.opacity
-        return draw_classes(
-            body, colours_of(shown, look), under, height=height, width=width, off=style.off,
-            opacity=opacity,
-        )  # fmt: skip
+        return _draw_classes(body, colours_of(shown, look), under, style, height, width)
     base = paper(height, width) if under is None else under
     scale = (width / max(1, shown.width), height / max(1, shown.height))
     return draw_marks(body.marks, base, scale=scale)
@@ -170,29 +179,61 @@ def _under(look: Look, height: int, width: int) -> NDArray[np.uint8] | None:
     return resize(picture.pane.body.image.array, height=height, width=width, kind="photo")
 
 
+def _draw_classes(
+    body: ClassMap, colours: Sequence[Colour], under: NDArray[np.uint8] | None, style: Style,
+    height: int, width: int,
+) -> NDArray[np.uint8]:  # fmt: skip
+    import numpy as np
+
+    opacity = body.opacity if style.opacity is None else style.opacity
+    ids = resize(body.ids, height=height, width=width, kind="labels")
+    rgb = np.empty((height, width, 3), np.uint8)
+    for rows in bands(height, width, step=PATTERN):
+        part = msgspec.structs.replace(body, ids=ids[rows])
+        rgb[rows] = draw_classes(
+            part, colours, None if under is None else under[rows], height=rows.stop - rows.start,
+            width=width, off=style.off, opacity=opacity,
+        )  # fmt: skip
+    return rgb
+
+
 def _draw_map(
     shown: Shown, look: Look, style: Style, ranges: Mapping[str, Range] | None, height: int,
     width: int,
 ) -> NDArray[np.uint8]:  # fmt: skip
+    import numpy as np
+
     body: Any = shown.pane.body
     values = _thin(body.values, height, width)
-    if isinstance(body, Directions):
-        rgb, is_there = colour_directions(values)
-    else:
-        known = shared_ranges([look]) if ranges is None else ranges
-        low, high = range_of(shown, known) or (0.0, 1.0)
-        ends = apart(
-            low if style.low is None else style.low, high if style.high is None else style.high
-        )
-        rgb, is_there = colour_numbers(
-            values, ends, name=style.map or BY_KIND[body.kind], scale=style.scale,
-            reverse=body.reverse, steps=steps_of(body),
-        )  # fmt: skip
+    colour = _colours(shown, look, style, ranges)
+    rgb = np.empty((*values.shape[:2], 3), np.uint8)
+    is_there = np.empty(values.shape[:2], np.bool_)
+    for rows in bands(*values.shape[:2]):
+        rgb[rows], is_there[rows] = colour(values[rows])
     rgb, is_there = reduce_colours(rgb, is_there, height=height, width=width)
     if not is_there.all():
-        rgb = rgb.copy()
-        rgb[~is_there] = hatch(height, width)[~is_there]
+        for rows in bands(height, width, step=PATTERN):
+            is_none = ~is_there[rows]
+            rgb[rows][is_none] = hatch(*is_none.shape)[is_none]
     return rgb
+
+
+def _colours(
+    shown: Shown, look: Look, style: Style, ranges: Mapping[str, Range] | None
+) -> Callable[[NDArray[Any]], tuple[NDArray[np.uint8], NDArray[np.bool_]]]:
+    """What makes colours of some of the map's numbers, and tells where there are none."""
+    body: Any = shown.pane.body
+    if isinstance(body, Directions):
+        return colour_directions
+    known = shared_ranges([look]) if ranges is None else ranges
+    low, high = range_of(shown, known) or (0.0, 1.0)
+    ends = apart(
+        low if style.low is None else style.low, high if style.high is None else style.high
+    )
+    return partial(
+        colour_numbers, ends=ends, name=style.map or BY_KIND[body.kind], scale=style.scale,
+        reverse=body.reverse, steps=steps_of(body),
+    )  # fmt: skip
 
 
 def _thin(values: NDArray[Any], height: int, width: int) -> NDArray[Any]:

@@ -7,18 +7,19 @@ import hashlib
 import os
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
 
 from vgen_eval.store.regular import read_regular
+from vgen_eval.viewer.remembered import Remembered
 
 __all__ = ["Thumbs", "cache_folder"]
 
 MOST_BYTES = 512 * 2**20
-MOST_HELD = 16 * 2**20
+MOST_HELD = 8 * 2**20
 """Bytes of them that are kept in memory: the only ones where no folder can be written."""
-MOST_BRIEF = 500
+MOST_BRIEF = 4 * 2**20
+"""Bytes of those that may look otherwise soon."""
 BRIEF_S = 60.0
 """Seconds for which a picture is kept that may look otherwise soon: its data may come back."""
 STRIPES = 64
@@ -41,9 +42,10 @@ class Thumbs:
         self.place: Path | None = next((each for each in places if _is_open(each)), None)
         self._lock = threading.Lock()
         self._making = [threading.Lock() for _ in range(STRIPES)]
-        self._held: OrderedDict[str, bytes] = OrderedDict()
-        self._held_bytes = 0
-        self._brief: OrderedDict[str, tuple[float, bytes]] = OrderedDict()
+        self._held: Remembered[bytes] = Remembered(MOST_HELD, weigh=len, keeps_last=True)
+        self._brief: Remembered[tuple[float, bytes]] = Remembered(
+            MOST_BRIEF, weigh=lambda made: len(made[1]), keeps_last=True
+        )
         self._size: int | None = None
         """Bytes on disk; None: not counted yet."""
 
@@ -63,11 +65,9 @@ class Thumbs:
 
     def find(self, key: str) -> bytes | None:
         """The picture where it was made before."""
-        with self._lock:
-            held = self._held.get(key)
-            if held is not None:
-                self._held.move_to_end(key)
-                return held
+        held = self._held.find(key)
+        if held is not None:
+            return held
         path = self._path(key)
         if path is None:
             return None
@@ -79,7 +79,7 @@ class Thumbs:
             return None
         with contextlib.suppress(OSError):
             os.utime(path)  # the one that was asked for last goes last
-        self._hold(key, data)
+        self._held.put(key, data)
         return data
 
     def get_brief(self, key: str, make: Callable[[], bytes]) -> bytes:
@@ -87,31 +87,19 @@ class Thumbs:
         found = self.find_brief(key)
         if found is None:
             found = make()
-            with self._lock:
-                self._brief[key] = (time.monotonic(), found)
-                while len(self._brief) > MOST_BRIEF:
-                    self._brief.popitem(last=False)
+            self._brief.put(key, (time.monotonic(), found))
         return found
 
     def find_brief(self, key: str) -> bytes | None:
         """What was made briefly before."""
-        with self._lock:
-            made_at, found = self._brief.get(key, (0.0, None))
+        made_at, found = self._brief.find(key) or (0.0, None)
         return found if time.monotonic() - made_at < BRIEF_S else None
 
     def _path(self, key: str) -> Path | None:
         return None if self.place is None else self.place / key[:2] / f"{key}.webp"
 
-    def _hold(self, key: str, data: bytes) -> None:
-        with self._lock:
-            self._held_bytes += len(data) - len(self._held.pop(key, b""))
-            self._held[key] = data
-            while self._held_bytes > MOST_HELD and len(self._held) > 1:
-                _, dropped = self._held.popitem(last=False)
-                self._held_bytes -= len(dropped)
-
     def _keep(self, key: str, data: bytes) -> None:
-        self._hold(key, data)
+        self._held.put(key, data)
         path = self._path(key)
         # a folder that a link took the place of is none of ours
         if path is None or any(each.is_symlink() for each in path.parents[:3]):

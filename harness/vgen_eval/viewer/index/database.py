@@ -136,6 +136,7 @@ class Database:
         except OSError as exc:
             raise _Unusable(f"{exc.filename or self.folder}: {exc.strerror or exc}") from exc
         self._local.db, self._local.file = db, (seen.st_dev, seen.st_ino, self.path)
+        self._local.closes = _Closing(db)
         return db
 
     def _open(self, place: Path | str, patience_s: float | None = None) -> sqlite3.Connection:
@@ -145,7 +146,8 @@ class Database:
         db = sqlite3.connect(place, timeout=wait_s, isolation_level=None, check_same_thread=False)
         try:
             db.execute("PRAGMA synchronous=OFF")  # it can be made again
-            db.execute("PRAGMA cache_size=-8192")
+            # each thread has one, and the system keeps the file's pages for all of them
+            db.execute("PRAGMA cache_size=-2048")
             if db.execute("PRAGMA user_version").fetchone() != (LAYOUT,):
                 with writing(db):
                     if db.execute("PRAGMA user_version").fetchone() != (LAYOUT,):
@@ -271,6 +273,16 @@ class Database:
             self._memory.close()
         if self._let_go is not None:
             self._let_go()
+
+
+class _Closing:
+    """Closes a connection when its thread ends: what a cycle holds would stay until it is found."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def __del__(self) -> None:
+        self._db.close()
 
 
 def _is_usable(folder: Path) -> bool:

@@ -58,6 +58,8 @@ __all__ = ["Index"]
 log = logging.getLogger(__name__)
 
 _CHUNK = 1000
+MOST_CARDS = 512
+"""Of a table of all runs each is asked for."""
 
 Got = TypeVar("Got")
 Which = RunRow | str
@@ -84,7 +86,7 @@ class Index:
         self._commons: Remembered[Common] = Remembered(3)
         self._selected: Remembered[Chosen] = Remembered(24)
         self._chosen: Remembered[tuple[list[Both], dict[str, int]]] = Remembered(4)
-        self._cards: Remembered[ResultCard | None] = Remembered(32)
+        self._cards: Remembered[ResultCard | None] = Remembered(MOST_CARDS)
         self._records: Remembered[Mapping[str, Any] | None] = Remembered(4)
         self._known: Remembered[Known] = Remembered(64)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import OrderedDict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from vgen_eval.viewer.looking.records import Look
 from vgen_eval.viewer.looking.samples import Samples
 from vgen_eval.viewer.looking.sizes import BASE, weigh
 from vgen_eval.viewer.looking.workshop import PATIENCE_S, Piece, Room, Workshop
+from vgen_eval.viewer.remembered import Remembered
 
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog
@@ -28,12 +28,14 @@ __all__ = ["Looker"]
 
 log = logging.getLogger(__name__)
 
-MOST_BYTES = 64 * 2**20
+MOST_BYTES = 32 * 2**20
 """Of pixels and numbers that are held for the next request."""
 MOST_RUNS = 12
 """Runs that are held open: each holds the list of its task's samples."""
 MOST_IN_HAND = 2 * BASE
 """Bytes in hand for the attempts that are made at one time, as `weigh` has them."""
+LARGE = 256 * 2**20
+"""Bytes in hand for one attempt, above which the others are let go of before it is made."""
 STRIPES = 32
 
 
@@ -58,11 +60,10 @@ class Looker:
         self._where = where
         self._data_root = None if data_root is None else str(data_root)
         self._most_bytes = most_bytes
-        self._lock = threading.Lock()
         self._samples = Samples()
-        self._runs: OrderedDict[Path, Opened] = OrderedDict()
-        self._looks: OrderedDict[str, tuple[Look, int]] = OrderedDict()
-        self._held = 0
+        self._runs: Remembered[Opened] = Remembered(MOST_RUNS)
+        # the last one stays, be it ever so large: its page asks for each of its panes
+        self._looks: Remembered[Look] = Remembered(most_bytes, weigh=_bytes_of, keeps_last=True)
         self._opening = [threading.Lock() for _ in range(STRIPES)]
         self._root = root
         self._workshop = Workshop(Room(MOST_IN_HAND), patience_s=patience_s)
@@ -94,11 +95,14 @@ class Looker:
         opened.check(sample, attempt)
         lines = opened.lines(sample, attempt)
         key = _key(opened, sample, attempt, lines.digest)
-        found = self._held_look(key)
+        found = self._looks.find(key)
         if found is None:
-            with piece.room(weigh(opened, lines.line)):
+            weight = weigh(opened, lines.line)
+            with piece.room(weight):
+                if weight > LARGE:  # not beside what is held for later
+                    self._looks.clear()
                 found = build_look(opened, self._catalog, sample, attempt, lines)
-            self._hold(key, found)
+            self._looks.put(key, found)
         return found
 
     def look_ahead(self, run: Path, sample: str, attempt: int = 0) -> bool:
@@ -106,9 +110,8 @@ class Looker:
 
         Beside the one that was looked at last and another of its size: that one is not put out.
         """
-        with self._lock:
-            _, size = next(reversed(self._looks.values()), (None, 0))
-        if 3 * size > self._most_bytes:
+        last = self._looks.latest
+        if last is not None and 3 * _bytes_of(last) > self._most_bytes:
             return False
         self.look(run, sample, attempt)
         return True
@@ -140,37 +143,18 @@ class Looker:
     def _open(self, path: Path) -> Opened:
         """`path`: its real one."""
         with self._opening[hash(path) % STRIPES]:
-            with self._lock:
-                found = self._runs.get(path)
+            found = self._runs.find(path)
             if found is None or found.is_stale:
                 found = Opened(
                     path, self._catalog, self._data_root, self._samples, self._where, self._root
                 )
-            with self._lock:
-                self._runs[path] = found
-                self._runs.move_to_end(path)
-                while len(self._runs) > MOST_RUNS:
-                    self._runs.popitem(last=False)
+                self._runs.put(path, found)
         return found
 
-    def _held_look(self, key: str) -> Look | None:
-        with self._lock:
-            found = self._looks.get(key)
-            if found is None:
-                return None
-            self._looks.move_to_end(key)
-            return found[0]
 
-    def _hold(self, key: str, look: Look) -> None:
-        size = sum(bytes_of(shown) for shown in look.panes) + 4096
-        with self._lock:
-            old = self._looks.pop(key, None)
-            self._held += size - (old[1] if old else 0)
-            self._looks[key] = (look, size)
-            # the last one stays, be it ever so large: its page asks for each of its panes
-            while self._held > self._most_bytes and len(self._looks) > 1:
-                _, (_, freed) = self._looks.popitem(last=False)
-                self._held -= freed
+def _bytes_of(look: Look) -> int:
+    """What it holds in memory, about."""
+    return sum(bytes_of(shown) for shown in look.panes) + 4096
 
 
 def _key(opened: Opened, sample: str, attempt: int, digest: str) -> str:

@@ -59,7 +59,8 @@ def nearest(name: str, known: Iterable[str], *, limit: int = 3) -> str:
     import difflib
 
     pool = sorted(set(known))
-    near = [candidate for candidate in pool if name and name in candidate][:limit]
+    near = [candidate for candidate in pool if name and name in candidate]
+    near.sort(key=lambda found: found.rpartition("/")[2] != name)  # samples/depth before depth/...
     near += [c for c in difflib.get_close_matches(name, pool, n=limit, cutoff=0.5) if c not in near]
     return f" Nearest: {', '.join(near[:limit])}" if near else ""
 

@@ -9,6 +9,8 @@ RUN = (*COUNTING, "--model", "copy")
 NAMES = {
     "task": (("--tasks", "samples/countin", "--model", "copy"),
              "no task 'samples/countin'", "Nearest: samples/counting", "vgen-eval list tasks"),
+    "family": (("--tasks", "depth", "--model", "copy"),
+               "no task 'depth'. Nearest: samples/depth, depth/", "vgen-eval list tasks"),
     "suite": (("--tasks", "suite:sampels", "--model", "copy"),
               "no suite 'sampels'", "Nearest: samples", "vgen-eval list suites"),
     "distribution": (("--tasks", "plug-bat:x", "--model", "copy"),

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import re
 
+import numpy as np
+import PIL.Image
 import pytest
 from app_kit import client_of, labels, row_of, text_of
 from results_kit import FAMILIES, MANY, MANY_TASK, World
 from starlette.testclient import TestClient
-from vgen_eval.viewer.records import PAGE_SIZE, RunRow
+from vgen_eval.viewer.drawing.sheets import draw_words
+from vgen_eval.viewer.records import PAGE_SIZE, Query, RunRow
+from vgen_eval.viewing import Words
 
 
 @pytest.fixture(scope="module")
@@ -180,3 +185,15 @@ def test_equal_scores_are_told_of_what_filters_leave(client: TestClient, many: R
     last = get(client, many, "?page=3")
     assert len({label.partition(", ")[2] for label in labels(last)}) == 1
     assert "mae, worst first" in text_of(last)
+
+
+@pytest.mark.parametrize("layer", ["error", "target"])
+def test_nothing_stands_for_an_error_or_a_truth_that_is_not_there(
+    client: TestClient, layer: str
+) -> None:
+    run = row_of(client, FAMILIES["option"], "classical")
+    (first, *_), _ = client.app.state.site.index.samples(run, Query())  # type: ignore[attr-defined]
+    found = client.get(f"/r/{run.key}/s/{first.key}/1/thumb.webp?layer={layer}&w=256")
+    shown = np.asarray(PIL.Image.open(io.BytesIO(found.content)).convert("RGB"))
+    no_error = draw_words(Words(text="no error map"), "error", 256)
+    assert np.array_equal(shown, no_error) == (layer == "error")

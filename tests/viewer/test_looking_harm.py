@@ -235,6 +235,11 @@ def test_a_view_that_hangs_is_told_and_blocks_no_other_run(results: Path) -> Non
         for seconds in (5.0, 1.0):  # it is not waited for a second time
             found = in_time(lambda: hanging.look(run, sample, 0), seconds)
             assert "still being made, or hangs" in found.notices[0]
+            # what its lines say is known all the same
+            assert found.facts["status"] == "ok"
+            assert found.score is not None
+            assert found.facts["values"] == found.score["values"]
+            assert not found.complete
         other = in_time(lambda: hanging.look(run_of(results, "answers"), *rest_of(results)), 8)
         assert other.panes
     finally:

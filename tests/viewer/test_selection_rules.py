@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from vgen_eval.errors import UsageError
 from vgen_eval.viewer.records import SampleRow, key_of
 from vgen_eval.viewer.selection import Candidates, choose, name_samples, parse
@@ -230,7 +231,20 @@ def test_a_value_of_unknown_direction_has_no_top():
 
 def test_a_metric_of_no_single_sample_names_those_that_are():
     run = run_of("m", {"a": None, "b": None})
-    assert "says nothing of single samples of m" in refused("median:iou", [run])
+    assert refused("median:iou", [run]) == (
+        "--select median:iou: iou says nothing of single samples of m | "
+        "no value is of single samples: random:SEED"
+    )
+    rows = (replace(row, values={"iou": None, "krcc": None, "mae": 1.0}) for row in run.rows)
+    mixed = [replace(run, rows=tuple(rows))]
+    for rule in ("median:iou", "median:krcc", "worst:primary", "median:nothing"):
+        assert refused(rule, mixed).endswith("| one of: mae")
+    assert choose("median:mae", mixed, 1).ids == ("a",)
+
+
+def test_a_name_that_is_none_is_told_some_that_are():
+    assert "there are 5 samples, such as a, b, c" in refused("ids:q")
+    assert "there are 2 samples: a, b" in refused("ids:q", [run_of("m", {"a": 1.0, "b": 2.0})])
 
 
 def test_runs_without_a_common_sample_are_refused():

@@ -17,7 +17,7 @@ from vgen_eval.viewer.looking import Look, Looker
 from vgen_eval.viewer.ranking import Candidates
 from vgen_eval.viewer.records import SampleRow
 from vgen_eval.viewer.rules import PRIMARY
-from vgen_eval.viewer.selection import Selection, choose, name_samples
+from vgen_eval.viewer.selection import Selection, choose, name_samples, tell_ids
 
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog
@@ -154,7 +154,7 @@ def _share_out(
         if sample not in everywhere:
             raise UsageError(
                 f"--sample: no sample '{sample}' of these runs.{nearest(sample, everywhere)}",
-                cure="vgen-eval show RUN, or --task NAME",
+                cure=f"they have {tell_ids(everywhere)}",
             )
     return {name: [sample for sample in samples if sample in own] for name, own in ids.items()}
 

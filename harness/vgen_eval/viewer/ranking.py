@@ -135,23 +135,36 @@ def _measure_of(
         names = [*_values_of(run), *run.aliases, PRIMARY]
         raise UsageError(
             f"--select {rule.text}: {run.label} has no value '{name}'.{nearest(name, names)}",
-            cure=f"one of: {', '.join(dict.fromkeys(names))}",
+            cure=_told(at, runs, known),
         )
-    is_primary = name in (PRIMARY, run.primary)
-    told = run.primary if is_primary and run.primary else name
+    told = run.primary if name == PRIMARY and run.primary else name
     key = run.aliases.get(told, told)
-    numbers = {}
+    numbers = _numbers(name, at, runs, known)
+    if not numbers:
+        raise UsageError(
+            f"--select {rule.text}: {told} says nothing of single samples of {run.label}",
+            cure=_told(at, runs, known),
+        )
+    return _Measure(at, told, numbers, run.directions.get(told, run.directions.get(key)))
+
+
+def _numbers(name: str, at: int, runs: Sequence[Candidates], known: Known) -> dict[str, float]:
+    """Sample -> its value, of those that have one."""
+    run = runs[at]
+    is_primary, key = name in (PRIMARY, run.primary), run.aliases.get(name, name)
+    found = {}
     for sample, rows in known.items():
         number = rows[at].score if is_primary else rows[at].values.get(key)
         if number is not None and math.isfinite(number):
-            numbers[sample] = number
-    if not numbers:
-        some = [value for value in _values_of(run) if value != key]
-        raise UsageError(
-            f"--select {rule.text}: {told} says nothing of single samples of {run.label}",
-            cure=f"a value that does: {', '.join(some) or 'there is none: random:SEED'}",
-        )
-    return _Measure(at, told, numbers, run.directions.get(told, run.directions.get(key)))
+            found[sample] = number
+    return found
+
+
+def _told(at: int, runs: Sequence[Candidates], known: Known) -> str:
+    """What the rule may name instead: values that some sample has."""
+    names = dict.fromkeys((*_values_of(runs[at]), *runs[at].aliases, PRIMARY))
+    some = [name for name in names if _numbers(name, at, runs, known)]
+    return f"one of: {', '.join(some)}" if some else "no value is of single samples: random:SEED"
 
 
 def _has(run: Candidates, name: str) -> bool:

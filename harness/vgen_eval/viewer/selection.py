@@ -16,7 +16,7 @@ A METRIC is a value of single samples, or `primary`; of the first run, METRIC@MO
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
 
@@ -25,7 +25,9 @@ from vgen_eval.viewer.ranking import Candidates, Known, common, rank
 from vgen_eval.viewer.rules import Rule, parse
 from vgen_eval.wording import plural
 
-__all__ = ["Candidates", "Rule", "Selection", "choose", "name_samples", "parse"]
+__all__ = ["Candidates", "Rule", "Selection", "choose", "name_samples", "parse", "tell_ids"]
+
+MOST_IDS = 3
 
 
 class Selection(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,6 +48,13 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
     seed: int | None = None
 
 
+def tell_ids(known: Collection[str]) -> str:
+    """ "10 samples, such as a, b, c"; all of them where they are few."""
+    first = ", ".join(sorted(known)[:MOST_IDS])
+    such = ": " if len(known) <= MOST_IDS else ", such as "
+    return f"{plural(len(known), 'sample')}{such}{first}"
+
+
 def name_samples(
     ids: Iterable[str], runs: Sequence[Candidates], *, option: str = "--select"
 ) -> Selection:
@@ -59,7 +68,7 @@ def name_samples(
         if name not in known:
             raise UsageError(
                 f"{option}: no sample '{name}' that every run has tried.{nearest(name, known)}",
-                cure=f"there are {plural(len(known), 'sample')}: vgen-eval show RUN",
+                cure=f"there are {tell_ids(known)}",
             )
     return Selection(
         rule=f"ids:{','.join(ids)}",

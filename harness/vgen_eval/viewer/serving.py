@@ -8,6 +8,7 @@ import errno
 import logging
 import os
 import secrets
+import select
 import socket
 import sys
 import threading
@@ -137,7 +138,8 @@ def serve(
     Requests in flight have `PATIENCE_S`. What is drawn then still cannot be stopped: the process,
     once it comes to its end, ends under it with `exit_code()`.
     """
-    ended = threading.Event()
+    # a pipe, not an Event: a second signal may come while the first one is leaving a lock
+    ended, end = os.pipe()
     faults: list[BaseException] = []
 
     def work() -> None:
@@ -146,7 +148,7 @@ def serve(
         except BaseException as exc:  # told in the main thread
             faults.append(exc)
         finally:
-            ended.set()
+            os.close(end)
 
     # a daemon, as are the threads that it begins: no end of the process waits for them
     thread = threading.Thread(target=work, name="serving", daemon=True)
@@ -154,12 +156,13 @@ def serve(
     with contextlib.suppress(KeyboardInterrupt):
         try:
             thread.start()
-            ended.wait()
+            select.select([ended], [], [])
         except KeyboardInterrupt:
             # that tasks are cancelled is no error
             logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL + 1)
             server.should_exit = True
-            ended.wait(PATIENCE_S)
+            select.select([ended], [], [], PATIENCE_S)
+    os.close(ended)
     atexit.register(_end_under, before, exit_code)
     if faults:
         raise faults[0]

@@ -120,6 +120,27 @@ def build_look(
     )
 
 
+def tell_lines(opened: Opened, sample_id: str, attempt: int, lines: Lines, notice: str) -> Look:
+    """The attempt without a pane: what its lines say, and why no more is shown."""
+    return Look(
+        run=opened.store.path,
+        sample=sample_id,
+        attempt=attempt,
+        attempts=opened.rows.attempts,
+        notices=(notice, *lines.notices),
+        line=lines.line,
+        score=lines.score,
+        judgements=lines.replies,
+        facts=facts_of(opened.record, lines, _form_of(opened, lines.line)),
+        complete=False,
+    )
+
+
+def _form_of(opened: Opened, line: Mapping[str, Any] | None) -> Any:
+    form = (line or {}).get("form", opened.record.get("answer"))
+    return form if form in FORMS else "text"
+
+
 def _frames_of(placed: Sequence[Placed]) -> int:
     return max(
         (p.pane.body.clip.frames for p in placed if isinstance(p.pane.body, Film)), default=0
@@ -155,8 +176,7 @@ def _asking_nothing(job: Job) -> Job:
 
 def _keep(opened: Opened, line: Mapping[str, Any] | None, notices: list[str]) -> Kept:
     """The answer of the line, its bytes checked."""
-    form: Any = (line or {}).get("form", opened.record.get("answer"))
-    form = form if form in FORMS else "text"
+    form = _form_of(opened, line)
     answer = (line or {}).get("answer")
     if line is None or line.get("status") != "ok" or not isinstance(answer, Mapping):
         return Kept(form=form)

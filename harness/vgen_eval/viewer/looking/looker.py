@@ -11,7 +11,7 @@ import msgspec
 
 from vgen_eval import __version__, jsonio
 from vgen_eval.errors import NotRunnable, UsageError
-from vgen_eval.viewer.looking.building import build_look
+from vgen_eval.viewer.looking.building import build_look, tell_lines
 from vgen_eval.viewer.looking.opened import Opened, Where
 from vgen_eval.viewer.looking.panes import DRAWING_VERSION, bytes_of
 from vgen_eval.viewer.looking.reasons import ANYTHING, say
@@ -83,10 +83,10 @@ class Looker:
         except UsageError:
             raise
         except NotRunnable as exc:
-            return _nothing(run, sample, attempt, say(exc))
+            return self._told(run, path, sample, attempt, say(exc))
         except ANYTHING as exc:  # what nobody has thought of is one attempt's fault alone
             log.warning("%s, %s: cannot be shown", run, sample, exc_info=exc)
-            return _nothing(run, sample, attempt, f"it cannot be shown: {say(exc)}")
+            return self._told(run, path, sample, attempt, f"it cannot be shown: {say(exc)}")
         # named as it was asked for, whatever links lead there
         return found if found.run == run else msgspec.structs.replace(found, run=run)
 
@@ -104,6 +104,18 @@ class Looker:
                 found = build_look(opened, self._catalog, sample, attempt, lines)
             self._looks.put(key, found)
         return found
+
+    def _told(self, run: Path, path: Path, sample: str, attempt: int, notice: str) -> Look:
+        """What its lines say of it, where it cannot be shown; of a run that is not open nothing."""
+        opened = self._runs.find(path)
+        if opened is None:
+            return _nothing(run, sample, attempt, notice)
+        try:
+            lines = opened.lines(sample, attempt)
+        except ANYTHING:
+            return _nothing(run, sample, attempt, notice)
+        found = tell_lines(opened, sample, attempt, lines, notice)
+        return msgspec.structs.replace(found, run=run)
 
     def look_ahead(self, run: Path, sample: str, attempt: int = 0) -> bool:
         """As `look`, to be held for whoever asks next; whether there was room for it.

@@ -30,7 +30,7 @@ from vgen_eval.wording import plural
 
 __all__ = ["DRAWING_VERSION", "Placed", "bytes_of", "fault_of", "show_panes"]
 
-DRAWING_VERSION = 3
+DRAWING_VERSION = 4
 """Changes whenever an equal pane is drawn otherwise: pictures that were kept are then not used."""
 
 MOST_MARKS = 20_000

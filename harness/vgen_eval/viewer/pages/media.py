@@ -44,6 +44,8 @@ SANDBOX = "default-src 'none'; sandbox"
 A_PIXEL = 12
 """Bytes that it takes to draw a pixel: its colours, those below them, and the file."""
 LEAST = 32 * 2**20
+OWN_ALONE = {"error": "no error map", "target": "no truth to show"}
+"""Layers that nothing stands for, and what is said where there is none."""
 
 
 def guarded(handler: Any) -> Any:
@@ -291,13 +293,14 @@ def draw_thumb(look: Look, layer: str, side: int) -> bytes:
     shown = look.layer(layer)
     status = str(look.facts["status"])
     is_answered = status == "ok"
+    word = ""
     if is_answered and layer not in ("input", "target"):
         is_given = shown is None or shown.pane.role in ("input", "target")
         word = look.lost or ("no prediction" if look.line is None or is_given else "")
-        if word:
-            return encode_webp(
-                draw_words(Words(text=word), layer or "prediction", side), lossless=True
-            )
+    if shown is not None and shown.pane.role != layer:  # another layer never passes for this one
+        word = word or OWN_ALONE.get(layer, "")
+    if word and (is_answered or layer == "target"):
+        return encode_webp(draw_words(Words(text=word), layer or "prediction", side), lossless=True)
     if shown is None or (not is_answered and shown.pane.role == "input" and layer != "input"):
         return _card(status, str(look.facts["reason"]), side)
     body = shown.pane.body

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -95,6 +96,28 @@ def test_a_run_that_lies_elsewhere_is_shown_where_it_lies(vgen: Command, tmp_pat
     done = vgen("score", str(run.parent))
     assert done.returncode == 0, done.stderr
     assert f"vgen-eval show {run.parent}" in done.stdout
+
+
+def test_a_run_that_was_copied_is_named_as_it_lies(vgen: Command, tmp_path: Path) -> None:
+    vgen("--tasks", "samples/counting", "--model", "copy", "--no-bounds", "--output", "kept")
+    [run] = (tmp_path / "kept" / "runs" / "copy").rglob("run.json")
+    shutil.copytree(run.parent, tmp_path / "alone")
+    done = vgen("score", "alone")
+    assert done.returncode == 0, done.stderr
+    assert "show alone" in done.stdout or f"show {tmp_path / 'alone'}" in done.stdout
+
+
+def test_what_unread_answers_are_flagged_as_is_told_of_all_answers(vgen: Command, tmp_path: Path) -> None:
+    said = {"astronaut-how-contrast": "A"}
+    questions = Path(__file__).parents[2] / "task_cards" / "samples" / "perception.jsonl"
+    ids = [json.loads(line)["id"] for line in questions.read_text().splitlines()]
+    said |= {sample: "zebra" for sample in ids if sample not in said}
+    rows = "".join(f"{sample},{answer}\n" for sample, answer in said.items())
+    (tmp_path / "people.csv").write_text("id,answer\n" + rows)
+    told = ("score", "--task", "samples/perception", "--format", "human", "--predictions")
+    done = vgen(*told, "people.csv")
+    count = len(said)
+    assert f"{count - 1} of {count} answers are flagged no_option" in done.stdout
 
 
 def test_predictions_never_borrow_the_name_of_an_installed_model(

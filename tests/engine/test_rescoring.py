@@ -61,6 +61,16 @@ def test_a_run_that_was_moved_is_rescored_where_it_is(toys: Path) -> None:
     assert second.content_digest == card.content_digest
 
 
+@pytest.mark.parametrize("place", ["alone", "a/b/c/d/e/f", "other/results/runs/x/y/z"])
+def test_a_run_that_was_copied_is_rescored_where_it_is(toys: Path, place: str) -> None:
+    card = kit.run(toys, tasks=kit.task(toys), model=kit.model(toys, **OPTIONS))
+    copy = toys / place
+    shutil.copytree(toys / "out" / card.run, copy)
+    second = rescore(copy, Catalog.discover())
+    assert second is not None
+    assert (second.run, second.content_digest) == (copy.name, card.content_digest)
+
+
 def test_answers_that_were_not_kept_keep_their_scores(toys: Path) -> None:
     card = kit.run(
         toys, tasks=kit.task(toys, n=4, protocol={"answers": [kit.IMAGE]}),

@@ -22,6 +22,7 @@ PUBLIC_TO_PLUGINS = {
     "vgen_eval.imaging",
     "vgen_eval.importing",
     "vgen_eval.judging",
+    "vgen_eval.numerals",
     "vgen_eval.paths",
     "vgen_eval.prompting",
     "vgen_eval.remote",

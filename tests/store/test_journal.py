@@ -52,7 +52,14 @@ def test_a_file_that_is_one_torn_line_becomes_empty(tmp_path: Path) -> None:
     assert path.read_bytes() == b""
 
 
-@pytest.mark.parametrize("damage", [b"\x00\x00\x00\n", b'{"n": NaN}\n', b"[1]\n", b"\n"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        b"\x00\x00\x00\n", b'{"n": NaN}\n', b"[1]\n", b"\n",
+        b'{"answer": null}\n', b'{"answer": {"file": 5}}\n', b'{"volatile": null}\n',
+        b'{"values": []}\n', b'{"flags": {}}\n',
+    ],
+)  # fmt: skip
 def test_a_damaged_line_in_the_middle_is_passed_over_with_a_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, damage: bytes
 ) -> None:

@@ -42,12 +42,14 @@ def _remarks(cards: Sequence[ResultCard]) -> Iterator[str]:
         asked = counts.expected - counts.data_fault - counts.not_run
         if asked and counts.model_failure == asked:
             yield f"{label}: every attempt failed: {_listed(counts.statuses)}"
+        # answers that could not be read count, too: what was the matter is among the flags
+        answers = counts.answered + counts.statuses.get("undecodable", 0)
         for flag, count in counts.flags.items():
-            if count == counts.answered > 1:
+            if count == answers > 1:
                 yield f"{label}: every answer is flagged {terminal.clean(flag)}"
-            elif count > counts.answered / 2 and count > 1:
-                answers = f"{count:,} of {terminal.plural(counts.answered, 'answer')}"
-                yield f"{label}: {answers} are flagged {terminal.clean(flag)}"
+            elif max(1, answers / 2) < count < answers:
+                some = f"{count:,} of {terminal.plural(answers, 'answer')}"
+                yield f"{label}: {some} are flagged {terminal.clean(flag)}"
         if counts.data_fault:
             faults = {s: counts.statuses.get(s, 0) for s in ("no_valid_target", "bad_sample")}
             yield f"{label}: left out of the score: {_listed(faults)}"

@@ -234,6 +234,11 @@ def _old_bounds(path: Path) -> dict[str, Bound | None]:
 
 
 def results_folder(job: Job) -> Path:
-    """The results folder that a run lies in, above runs/<model>/<task>@<protocol>/<run>."""
-    depth = len(Path(job.model.folder).parts) + len(Path(job.task.ref.path).parts) + 1
-    return job.path.resolve().parents[depth]
+    """The results folder that a run lies in, above runs/<model>/<task>@<protocol>/<run>.
+
+    Of a run that was copied elsewhere it is the folder that it lies in.
+    """
+    path = job.path.resolve()
+    within = ("runs", *Path(job.model.folder).parts, *Path(job.task.ref.path).parts)
+    is_in_place = path.parts[-len(within) - 1 : -1] == within
+    return path.parents[len(within)] if is_in_place else path.parent

@@ -8,7 +8,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -124,6 +124,16 @@ def _whole_length(fd: int) -> int:
     return 0
 
 
+_KINDS: Mapping[str, type] = {"answer": dict, "volatile": dict, "values": dict, "flags": list}
+"""Fields of lines that are read without another look."""
+
+
+def _is_sound(record: Mapping[str, Any]) -> bool:
+    if not all(isinstance(record[key], kind) for key, kind in _KINDS.items() if key in record):
+        return False
+    return "answer" not in record or isinstance(record["answer"].get("file", ""), str)
+
+
 def read_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Offset and record of each whole line; a torn last line is passed over.
 
@@ -137,7 +147,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                     record = jsonio.loads(line)
                 except ValueError:
                     record = None
-                if isinstance(record, dict):
+                if isinstance(record, dict) and _is_sound(record):
                     yield offset, record
                 else:
                     log.warning("%s:%d: damaged line, taken as missing", path, number)

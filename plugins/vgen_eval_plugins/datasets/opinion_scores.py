@@ -10,12 +10,13 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 from vgen_eval.errors import BadSample, CardError, MissingData, Problem
+from vgen_eval.numerals import read_number
 from vgen_eval.types import Item, Sample
 
 from vgen_eval_plugins.datasets.release import WHERE, picture_name
 from vgen_eval_plugins.datasets.release_reader import Entry, ReleaseReader, make_sample
 from vgen_eval_plugins.quality.parts import part_names
-from vgen_eval_plugins.quality.targets import Opinion, read_number, scale_of
+from vgen_eval_plugins.quality.targets import Opinion, scale_of
 
 __all__ = ["OpinionScores"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,6 +12,7 @@ from typing import Any, ClassVar
 import msgspec
 from vgen_eval.errors import UsageError
 from vgen_eval.importing import Answer, Imported, Scope
+from vgen_eval.numerals import read_number
 from vgen_eval.types import AnswerForm, NoOptions
 
 from vgen_eval_plugins.manifest.lines import keys_twice
@@ -157,11 +157,8 @@ def _answer(said: str, form: AnswerForm, scope: Scope, where: str) -> Any:
 def _seconds(value: Any, where: str) -> float | None:
     if value is None or value == "":
         return None
-    try:
-        seconds = math.nan if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError, OverflowError):  # the last of a whole number of 400 digits
-        seconds = math.nan
-    if not 0 <= seconds <= LONGEST_S:
+    seconds = read_number(value)
+    if seconds is None or not 0 <= seconds <= LONGEST_S:
         raise UsageError(f"{where}: 'seconds' is no length of time: {value!r:.40}", cure=WANTED)
     return seconds
 

@@ -17,7 +17,7 @@ from vgen_eval_plugins.manifest.quality_cells import (
     COLUMNS,
     Fault,
     find_option_columns,
-    read_number,
+    number_in,
     read_options,
     read_text,
     read_texts,
@@ -219,7 +219,7 @@ class _Rows:
         self.lines.append({**line, "image": image, **truth})
 
     def _score(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        made: dict[str, Any] = {"score": read_number("score", self._sheet.cell(row, "score"))}
+        made: dict[str, Any] = {"score": number_in("score", self._sheet.cell(row, "score"))}
         part = self._sheet.cell(row, "part")
         return made if part is None else {**made, "part": read_text("part", part)}
 

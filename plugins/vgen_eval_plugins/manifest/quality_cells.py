@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
+from vgen_eval.numerals import read_number
 
 from vgen_eval_plugins.manifest.tables import ID_COLUMNS, shorten
 
@@ -16,7 +16,7 @@ __all__ = [
     "COLUMNS",
     "Fault",
     "find_option_columns",
-    "read_number",
+    "number_in",
     "read_options",
     "read_text",
     "read_texts",
@@ -36,7 +36,6 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 """Column of ours -> what it may be called, the first that is there."""
 
 _NUMBERED = re.compile(r"(?:option|choice|candidate)[ _-]?([a-z]|\d{1,2})")
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 
 
 class Fault(Exception):
@@ -65,15 +64,10 @@ def find_option_columns(columns: Sequence[str]) -> tuple[str, ...]:
     return tuple(letters) if len(letters) > 1 else ()
 
 
-def read_number(column: str, value: Any) -> float:
+def number_in(column: str, value: Any) -> float:
     """A finite number, or the text of one."""
-    number = math.nan
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        with contextlib.suppress(OverflowError):
-            number = float(value)
-    elif isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
-        number = float(value)
-    if not math.isfinite(number):
+    number = read_number(value)
+    if number is None:
         raise Fault(column, f"{shorten(value)} is no number")
     return number
 

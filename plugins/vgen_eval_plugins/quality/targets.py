@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 
-__all__ = ["Opinion", "read_number", "scale_of"]
+__all__ = ["Opinion", "scale_of"]
 
 
 class Opinion(msgspec.Struct, frozen=True):
@@ -31,17 +30,6 @@ class Opinion(msgspec.Struct, frozen=True):
     def quality(self) -> float:
         """The score between the ends of its scale: 0 to 1."""
         return min(max((self.score - self.low) / (self.high - self.low), 0.0), 1.0)
-
-
-def read_number(value: Any) -> float | None:
-    """A finite number, or the text of one: Q-Bench's files have both; None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        return None
-    try:
-        number = float(value)
-    except (ValueError, OverflowError):
-        return None
-    return number if math.isfinite(number) else None
 
 
 def scale_of(scores: Sequence[float]) -> tuple[float, float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -11,6 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from vgen_eval.errors import UsageError
+from vgen_eval.numerals import read_number
 from vgen_eval.results.judging.entries import (
     LABEL_FIELDS,
     PAIR_FIELDS,
@@ -148,11 +148,8 @@ def _attempt(path: Path, line: int, entry: Entry) -> int | None:
 
 def _number(path: Path, line: int, entry: Entry) -> float:
     value = entry.get("label")
-    try:
-        number = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if not math.isfinite(number):
+    number = read_number(value)
+    if number is None:
         refuse(
             path, line, f"label '{value!s:.{SHOWN}}' is no number",
             cure="write 1 and 0 for yes and no",

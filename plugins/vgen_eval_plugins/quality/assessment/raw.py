@@ -12,12 +12,13 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 from vgen_eval.errors import UsageError
 from vgen_eval.importing import Answer, Imported, Scope
+from vgen_eval.numerals import read_number
 from vgen_eval.types import Sample
 
 from vgen_eval_plugins.datasets.release import picture_name
 from vgen_eval_plugins.quality.assessment.words import words_read
 from vgen_eval_plugins.quality.parts import part_names
-from vgen_eval_plugins.quality.targets import Opinion, read_number, scale_of
+from vgen_eval_plugins.quality.targets import Opinion, scale_of
 
 __all__ = ["QBenchRaw", "read_records"]
 

@@ -9,6 +9,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from PIL import Image
@@ -361,3 +362,15 @@ def test_a_style_of_ones_own_changes_nothing(results: Path, tmp_path: Path) -> N
         subprocess.run(command, cwd=folder, check=True, capture_output=True)
         pictures.append(file.read_bytes())
     assert pictures[0] == pictures[1]
+
+
+def test_runs_without_a_value_are_refused_and_samples_that_are_not_told_are_counted(
+    results: Path,
+) -> None:
+    (run, *_) = runs_of(results, COUNTING)
+    scores = (msgspec.structs.replace(one, selection="best_of_2") for one in run.card.scores)
+    bare = changed(run, scores=tuple(scores))
+    with pytest.raises(UsageError, match="1 run without a value to draw"):
+        choose([bare])
+    untold = changed(run, selection={"samples": None, "of": None})
+    assert choose([untold]).caption == choose([run]).caption

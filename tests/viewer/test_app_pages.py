@@ -83,6 +83,31 @@ def test_damaged_lines_of_a_complete_run_are_told_on_its_pages(
     assert row_of(client, DEPTH, "oracle").state == "complete"
 
 
+@pytest.mark.parametrize("left", [None, 0, 150])
+def test_predictions_that_are_gone_are_told_on_every_page_of_their_run(
+    world: World, tmp_path: Path, left: int | None
+) -> None:
+    whole = run_folder(world.results, DEPTH, "oracle")
+    results = tmp_path / "results"
+    run = shutil.copytree(whole, results / whole.relative_to(world.results))
+    lines = run / "predictions.jsonl"
+    gone = 2 if left is None or not left else 1
+    if left is None:
+        lines.unlink()
+    else:
+        data = lines.read_bytes()
+        lines.write_bytes(data[: len(data) - 150] if left else b"")
+    client = client_of(results)
+    row = row_of(client, DEPTH, "oracle")
+    assert row.state == "stopped"
+    told = f"the lines of {gone} of the 2 predictions that were scored are gone"
+    for page in ("/", f"/r/{row.slug}", f"/r/{row.slug}/s"):
+        assert told in text_of(client.get(page).text)
+    last = list(client.app.state.site.index.all_samples(row))[-1]  # type: ignore[attr-defined]
+    text = text_of(client.get(f"/r/{row.slug}/s/{last.slug}").text)
+    assert "the line of its prediction is gone" in text
+
+
 def test_a_stopped_run_says_what_makes_its_card_and_looks_stopped(
     world: World, tmp_path: Path
 ) -> None:

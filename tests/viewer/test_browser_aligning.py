@@ -174,6 +174,12 @@ def test_outlines_alone_leave_what_lies_beneath_to_be_seen(
     assert query(page, "outline") is None
 
 
+def test_an_address_switches_outlines_on_by_1_alone(page: Any, server: Server) -> None:
+    for given, is_on in (("0", False), ("", False), ("1", True)):
+        visit(page, server, LABELS, "oracle", f"?outline={given}")
+        assert page.locator("[data-outline]").is_checked() is is_on
+
+
 def test_outlines_go_with_classes_that_are_hidden(page: Any, server: Server) -> None:
     look = visit(page, server, LABELS, "oracle", "?outline=1")
     (shown,) = [shown for shown in look.panes if shown.pane.role == "prediction"]

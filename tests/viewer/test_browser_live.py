@@ -191,7 +191,7 @@ def test_a_page_says_once_that_its_run_is_gone(
     page.goto(page_of(server, MANY_TASK, "near", sample))
     count_saying(page, "gone")
     shutil.rmtree(run)
-    faults.expected.append("status of 404")  # what was on its way, too
+    faults.expected += ["status of 404", "status of 409"]  # what was on its way, too
     page.locator("[data-live-box]", has_text="This run is gone").wait_for(state="visible")
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
     page.wait_for_timeout(500)

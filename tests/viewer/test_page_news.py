@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import time
@@ -89,6 +90,54 @@ def test_scores_that_are_being_made_anew_are_told_at_their_end(
     # of a page that was made while the run went on, its end alone is no such news
     begun = mark_run(site, at_work)
     assert news(site, done, begun)[2] is False
+
+
+def test_a_run_that_was_resumed_was_not_scored_again(client: TestClient, run: Path) -> None:
+    site = client.app.state.site  # type: ignore[attr-defined]
+    opened = mark_run(site, row_of(client, MANY_TASK, "near"))
+    for path in (run / "predictions.jsonl", scores_of(run)):
+        with path.open("a") as file:
+            file.write(path.read_text().splitlines(keepends=True)[0])
+    site.index.refresh(0)
+    row = row_of(client, MANY_TASK, "near")
+    at_work = msgspec.structs.replace(row, state="running")
+    came, meanwhile, told = news(site, at_work, opened)
+    assert (len(came), told) == (1, False)
+    came, meanwhile, told = news(site, at_work, meanwhile)
+    assert (came, told) == ([], False)
+    done = msgspec.structs.replace(row, changed=row.changed + 1)
+    came, ended, told = news(site, done, meanwhile)
+    assert (came, told) == ([], False)
+    # and what is made anew after that is news once more
+    later = msgspec.structs.replace(row, changed=row.changed + 2)
+    assert news(site, later, ended)[2] is True
+
+
+@pytest.mark.parametrize("seconds", [-5e8, -1e-3, 0.0, 1.7e9, 4e11, -9e18])
+def test_a_run_dated_at_any_moment_has_a_mark_that_is_read(
+    client: TestClient, seconds: float
+) -> None:
+    site = client.app.state.site  # type: ignore[attr-defined]
+    row = msgspec.structs.replace(row_of(client, MANY_TASK, "near"), changed=seconds)
+    mark = mark_run(site, row)
+    assert mark.moment
+    assert Mark.read(str(mark)) == mark
+
+
+def test_the_page_of_a_run_dated_before_1970_is_told_what_is_new(
+    client: TestClient, run: Path
+) -> None:
+    for path in (run / "samples.jsonl", run / "predictions.jsonl", scores_of(run)):
+        os.utime(path, (-5e8, -5e8))
+    client.app.state.site.index.refresh(0)  # type: ignore[attr-defined]
+    assert ask(client, polled(client))["scored_again"] is False
+
+
+def test_a_mark_that_cannot_be_read_is_not_told_as_a_run_that_is_gone(client: TestClient) -> None:
+    address = polled(client).rpartition("/")[0]
+    answer = client.get(f"{address}/1--2--3")
+    assert answer.status_code == 400
+    assert "this is none" in answer.text
 
 
 def test_a_mark_is_read_from_an_address_or_is_none() -> None:

@@ -51,6 +51,16 @@ def link(page: str, mark: str) -> str:
     return html.unescape(re.search(r'href="([^"]*)"', tag).group(1))  # type: ignore[union-attr]
 
 
+def test_a_part_of_the_view_is_handed_on_as_it_came_or_left_out_whole(client: TestClient) -> None:
+    run, row = first(client, MANY_TASK, "near")
+    for classes, is_kept in ((range(10, 261), True), (range(1000, 2000), False)):
+        off = ".".join(map(str, classes))
+        page = page_of(client, run, row, f"?z=2&off={off}")
+        given = parse_qs(urlsplit(link(page, 'rel="next"')).query)
+        assert given["z"] == ["2"]
+        assert given.get("off") == ([off] if is_kept else None)
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_family_has_a_page_and_every_address_on_it_answers(
     client: TestClient, family: str

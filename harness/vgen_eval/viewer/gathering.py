@@ -22,7 +22,7 @@ from vgen_eval.viewer.selection import Selection, choose, name_samples, tell_ids
 if TYPE_CHECKING:
     from vgen_eval.plugins import Catalog
 
-__all__ = ["Gathered", "gather", "gather_tasks"]
+__all__ = ["Gathered", "attempts_of", "gather", "gather_tasks"]
 
 
 class Gathered(msgspec.Struct, frozen=True, eq=False, kw_only=True):
@@ -50,12 +50,9 @@ class Gathered(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     def looks(self, sample: str) -> list[Look]:
         """The attempt at the sample, of each run."""
         return [
-            self.looker.look(run.path, sample, min(self.attempt, self._attempts(run) - 1))
+            self.looker.look(run.path, sample, min(self.attempt, attempts_of(run) - 1))
             for run in self.runs
         ]
-
-    def _attempts(self, run: Run) -> int:
-        return int(run.card.selection.get("attempts", 1))
 
     def row(self, at: int, sample: str) -> SampleRow:
         """The sample's numbers in the run of that number."""
@@ -184,8 +181,13 @@ def _first_metric(run: Candidates) -> str:
     return next((name for name in run.directions if run.aliases.get(name, name) in has), "")
 
 
+def attempts_of(run: Run) -> int:
+    """Attempts at a sample; 1 where the card does not say."""
+    return int(run.card.selection.get("attempts") or 1)
+
+
 def _check_attempt(runs: Sequence[Run], attempt: int) -> None:
-    most = max(int(run.card.selection.get("attempts", 1)) for run in runs)
+    most = max(attempts_of(run) for run in runs)
     if not 0 <= attempt < most:
         raise UsageError(
             f"--attempt {attempt + 1}: the runs have {most} at a sample", cure="--attempt 1"

@@ -41,8 +41,8 @@ LONGEST = 18
 
 RunState = Literal["running", "complete", "incomplete", "stopped", "unreadable"]
 """running: a process writes it now; complete; incomplete: its card has attempts of infrastructure
-failures or none yet; stopped: it has no card and nobody writes it, or its card is older than its
-lines; unreadable: damaged, or of another schema."""
+failures or none yet; stopped: it has no card and nobody writes it, its card is older than its
+lines, or lines that were scored are gone; unreadable: damaged, or of another schema."""
 
 
 def key_of(name: str) -> str:

@@ -18,7 +18,7 @@ from vgen_eval.viewer.records import RunRow
 if TYPE_CHECKING:
     from vgen_eval.viewer.index import Index
 
-__all__ = ["Choice", "Group", "Standing", "choose", "make_groups"]
+__all__ = ["Choice", "Group", "Standing", "choose", "has_values", "make_groups"]
 
 LEVEL = 0.05
 MOST_RUNS, MOST_SAMPLES = 40, 8000
@@ -80,11 +80,14 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def choose(cards: Sequence[ResultCard], given: Mapping[str, str]) -> Choice:
-    """What an address asks for; UsageError for what no card has."""
+    """What an address asks for; UsageError for what no card has.
+
+    `cards`: one of them at least `has_values`.
+    """
     scores = [s for card in cards for s in card.scores if s.selection == "mean"]
     metrics = tuple(dict.fromkeys(s.metric for s in scores))
     subsets = tuple(dict.fromkeys(s.subset for s in scores if s.subset != "all"))
-    metric = given.get("metric") or cards[0].primary
+    metric = given.get("metric") or _first_metric(cards, metrics)
     subset = given.get("subset") or "all"
     fail = given.get("fail") or "worst"
     for name, value, known in (
@@ -104,6 +107,16 @@ def choose(cards: Sequence[ResultCard], given: Mapping[str, str]) -> Choice:
         metrics=metrics,
         subsets=subsets,
     )
+
+
+def has_values(card: ResultCard) -> bool:
+    """Has it any to rank by? An edited card may have none."""
+    return any(score.selection == "mean" for score in card.scores)
+
+
+def _first_metric(cards: Sequence[ResultCard], metrics: Sequence[str]) -> str:
+    """The primary of the first card that has its own; any other value where none has."""
+    return next((card.primary for card in cards if card.primary in metrics), metrics[0])
 
 
 def make_groups(

@@ -96,10 +96,13 @@ def card_of(
 
 def write_run(
     folder: Path, record: Mapping[str, Any], *, items: Iterable[Line] | None = None,
-    predictions: Iterable[Line] = (), scores: Iterable[Line] | None = None,
+    predictions: Iterable[Line] | None = None, scores: Sequence[Line] | None = None,
     card: Mapping[str, Any] | None = None,
 ) -> Path:  # fmt: skip
-    """The files of a run."""
+    """The files of a run; its predictions are those that were scored where none are given."""
+    if predictions is None:
+        asked = [(line["sample"], line["attempt"], line["status"]) for line in scores or ()]
+        predictions = [prediction(*one) for one in asked]
     (folder / "scores").mkdir(parents=True)
     (folder / "run.json").write_text(json.dumps(record, indent=2))
     if items is not None:

@@ -114,10 +114,44 @@ def test_damaged_lines_are_counted_and_passed_over(tmp_path: Path) -> None:
 def test_values_that_are_no_numbers_damage_their_line_alone(tmp_path: Path) -> None:
     lines = [score("x", {"good": 0.5}), score("y"), score("z", {"good": 1.0})]
     lines[1]["values"] = {"good": "high"}
-    write_run(tmp_path / "bad", record_of(["x", "y", "z"]), scores=lines)
+    write_run(tmp_path / "bad", record_of(["x", "y", "z"]), predictions=(), scores=lines)
     index, rows = rows_of(tmp_path)
     found = [(row.status, row.score) for row in index.all_samples(rows["bad"])]
     assert found == [("ok", 0.5), ("not_run", None), ("ok", 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("left", "gone"), [(text([prediction("x")]) + '{"sample":"y","atte', 2), ("", 3), (None, 3)]
+)
+@pytest.mark.parametrize("with_card", [True, False])
+def test_a_run_that_lost_predictions_that_were_scored_is_not_complete(
+    tmp_path: Path, left: str | None, gone: int, with_card: bool
+) -> None:
+    lines = [score(name, {"good": 0.5}) for name in "xyz"]
+    card = card_of(lines) if with_card else None
+    run = write_run(tmp_path / "bad", record_of([*"xyz"]), scores=lines, card=card)
+    index, rows = rows_of(tmp_path)
+    assert (rows["bad"].state, rows["bad"].ended) == ("complete" if with_card else "stopped", 3)
+    assert "gone" not in rows["bad"].reason
+    whole = (run / "predictions.jsonl").read_text()
+    (run / "predictions.jsonl").unlink()
+    if left is not None:
+        (run / "predictions.jsonl").write_text(left)
+    index.refresh(0)
+    row = index.run(rows["bad"].key)
+    assert row is not None
+    assert (row.state, row.ended) == ("stopped", 3 - gone)
+    told = f"the lines of {gone} of the 3 predictions that were scored are gone"
+    assert told in row.reason
+    assert ("no result card" in row.reason) is not with_card
+    # what comes back is counted, as appended lines are
+    with (run / "predictions.jsonl").open("a") as file:
+        file.write("\n" + whole)
+    index.refresh(0)
+    row = index.run(row.key)
+    assert row is not None
+    assert (row.state, row.ended) == (rows["bad"].state, 3)
+    assert "gone" not in row.reason
 
 
 def test_samples_that_were_not_written_down_are_their_own_groups(tmp_path: Path) -> None:

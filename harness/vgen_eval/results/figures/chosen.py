@@ -64,6 +64,12 @@ def choose(
     """
     runs = of_task(runs, task)
     entries, left_out = read_entries(runs, (Dimension("model"),), (metric,) if metric else ())
+    if not entries:
+        raise UsageError(
+            f"{plural(len(runs), 'run')} without a value to draw"
+            + (f": {left_out[0]}" if left_out else ""),
+            cure="vgen-eval score RUN makes their cards anew",
+        )
     entries, alike = keep_newest(entries)
     entries.sort(key=lambda entry: ROLES.index(role_of(entry.run.card)))
     fields = list(dict.fromkeys(field for entry in entries for field in entry.facts))
@@ -132,8 +138,8 @@ def _names(entries: Sequence[Entry], fields: Sequence[str]) -> list[str]:
 def _caption(entries: Sequence[Entry]) -> str:
     """Task, protocol, prompt, answer form and samples; of the first run where they differ."""
     card, score = entries[0].run.card, entries[0].score
-    samples = card.selection.get("samples", score.n)
-    part = part_of(samples, card.selection.get("of", samples), "sample")
+    samples = card.selection.get("samples") or score.n
+    part = part_of(samples, card.selection.get("of") or samples, "sample")
     prompt = f"prompt {card.prompt}" if card.prompt else "no prompt"
     return f"{entries[0].run.task}, {prompt}, {card.answer} answers, {part}"
 

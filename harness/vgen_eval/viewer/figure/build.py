@@ -13,7 +13,7 @@ from vgen_eval.viewer.drawing.render import Style
 from vgen_eval.viewer.figure.cells import Cell, Place, fill, has, notices_of, plain, status_of
 from vgen_eval.viewer.figure.geometry import DPI, side_of
 from vgen_eval.viewer.figure.scales import Key, Scale, Seen, list_colours, tell_colours
-from vgen_eval.viewer.gathering import Gathered
+from vgen_eval.viewer.gathering import Gathered, attempts_of
 from vgen_eval.viewer.looking import Look
 from vgen_eval.viewing import Film, ScalarMap
 from vgen_eval.wording import plural
@@ -258,7 +258,7 @@ def _caption(gathered: Gathered, record: Mapping[str, Any], seen: Seen) -> str:
     if better is not None and any(score is not None for score in scores):
         said = {"metric": first.primary, "unit": _unit(gathered), "higher_is_better": better}
         parts.append(f"under each: {axis_label(said)}")
-    if any(run.card.selection.get("attempts", 1) != 1 for run in gathered.runs):
+    if any(attempts_of(run) != 1 for run in gathered.runs):
         parts.append(f"attempt {gathered.attempt + 1}, numbers are means over attempts")
     return "; ".join(parts)
 

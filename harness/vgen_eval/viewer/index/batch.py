@@ -42,7 +42,11 @@ class Batch:
         self.counts = Counts()
         if known is not None:
             told = known.counts
-            self.counts = Counts(statuses=dict(told.statuses), scored=dict(told.scored))
+            self.counts = Counts(
+                statuses=dict(told.statuses),
+                scored=dict(told.scored),
+                unanswered=told.unanswered,
+            )
         self.seq = 0 if known is None else known.seq
         self.marks = {} if known is None else dict(known.marks)
         self._parts: dict[int, Part] = {}
@@ -95,7 +99,7 @@ class Batch:
         """Predictions first: scores win whatever the order, and the numbers of lines are kept."""
         for at, offset, line in self._predictions:
             part = self._part(at, line)
-            before = (part.status, part.scored)
+            before = part.states
             part.answered = sys.intern(line.status)
             part.asked_at = offset
             reason = line.reason or (line.volatile.reason if line.volatile is not None else None)
@@ -103,7 +107,7 @@ class Batch:
             self._count(part, before)
         for at, offset, line in self._scores:
             part = self._part(at, line)
-            before = (part.status, part.scored)
+            before = part.states
             part.scored = sys.intern(line.status)
             part.scored_at = offset
             part.reason = (line.reason or "")[:LONGEST_REASON]
@@ -115,9 +119,8 @@ class Batch:
             part.vals = pack(line.values, self.names)
             self._count(part, before)
         if self.whole:
-            states = Counter((part.status, part.scored) for part in self._parts.values())
-            for (status, scored), count in states.items():
-                self.counts.add(status, scored, count)
+            for states, count in Counter(part.states for part in self._parts.values()).items():
+                self.counts.add(*states, count)
 
     def _part(self, at: int, line: Prediction | Score) -> Part:
         self.seq += 1
@@ -128,10 +131,10 @@ class Batch:
             part = self._parts[row] = Part(line.attempt)
         return part
 
-    def _count(self, part: Part, before: tuple[str, str]) -> None:
+    def _count(self, part: Part, before: tuple[str, str, str]) -> None:
         if self.whole:  # all are counted at the end
             return
-        after = (part.status, part.scored)
+        after = part.states
         if after != before:
             self.counts.add(*before, -1)
             self.counts.add(*after, 1)

@@ -26,9 +26,13 @@ class Counts(msgspec.Struct, kw_only=True):
     statuses: dict[str, int] = {}
     scored: dict[str, int] = {}
     """Of those with a score line alone."""
+    unanswered: int = 0
+    """That have a score, and no line of the answer that was scored: it went."""
 
-    def add(self, status: str, scored: str, by: int) -> None:
-        """One attempt more (`by` 1) or less (-1)."""
+    def add(self, status: str, scored: str, answered: str, by: int) -> None:
+        """So many attempts more, or less (-1)."""
+        if scored and not answered:
+            self.unanswered += by
         for table, entry in ((self.statuses, status), (self.scored, scored)):
             if entry:
                 table[entry] = table.get(entry, 0) + by
@@ -37,8 +41,8 @@ class Counts(msgspec.Struct, kw_only=True):
 
     @property
     def ended(self) -> int:
-        """That have a line."""
-        return sum(self.statuses.values())
+        """That have a line; a score alone is of an answer that has to be asked for anew."""
+        return sum(self.statuses.values()) - self.unanswered
 
     @property
     def failed(self) -> int:
@@ -108,9 +112,10 @@ def row_of(
     `fault`: why its card is not read; `unread`: the other schema that it is of; `damaged`: lines.
     """
     state, reason = _state(found, card, counts, fault, unread)
-    told = tell_damaged(damaged)
-    if told:
-        reason = f"{reason}; {told}" if reason else told
+    if counts.unanswered and state in ("complete", "incomplete"):
+        state = "stopped"
+    told = (_tell_unanswered(counts), reason, tell_damaged(damaged))
+    reason = "; ".join(filter(None, told))
     value, interval = _number(card)
     return _row(
         found,
@@ -130,6 +135,13 @@ def row_of(
 def tell_damaged(lines: int) -> str:
     """How many lines of a run are damaged; "" for none."""
     return f"{plural(lines, 'damaged line')} passed over" if lines else ""
+
+
+def _tell_unanswered(counts: Counts) -> str:
+    """How many predictions went that scores were made of, with the cure; "" for none."""
+    gone, made = counts.unanswered, sum(counts.scored.values())
+    what = f"the lines of {gone} of the {plural(made, 'prediction')} that were scored are gone"
+    return f"{what}; the command that began it asks for them anew" if gone else ""
 
 
 def _number(card: ResultCard | None) -> tuple[float | None, tuple[float, float] | None]:

@@ -40,6 +40,11 @@ class Part(msgspec.Struct, array_like=True):
         return self.scored or self.answered
 
     @property
+    def states(self) -> tuple[str, str, str]:
+        """By which it is counted: `status`, `scored`, `answered`."""
+        return self.status, self.scored, self.answered
+
+    @property
     def why(self) -> str:
         """The reason of its status; score lines leave out what differs from run to run."""
         return self.reason or (self.excuse if self.answered == self.status else "")

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 __all__ = ["CREATE", "LAYOUT", "OURS"]
 
-LAYOUT = 2
+LAYOUT = 3
 """SQLite's user_version."""
 OURS = 0x7667_6576
 """SQLite's application_id: a file without it is another program's."""

@@ -229,6 +229,11 @@ class Opened:
         sound = [line for line in replies if _is_sound(line)]
         if len(sound) < len(replies):
             notices.append("replies of the judge that were changed since are left out")
+        if scored and not found:
+            notices.append(
+                "the line of its prediction is gone: what is told of it is what its score says; "
+                "the command that began the run asks for it anew"
+            )
         mended = [mended_reply(line, notices) for line in sound]
         line = mended_prediction(found[-1] if found else None, notices)
         return Lines(

@@ -17,7 +17,7 @@ from vgen_eval.viewer.records import KEY_LENGTH, Query, RunRow, key_of
 from vgen_eval.viewer.site import Site
 from vgen_eval.viewer.staging import links
 from vgen_eval.viewer.staging.templating import count, page
-from vgen_eval.viewer.standings import Choice, Group, Standing, choose, make_groups
+from vgen_eval.viewer.standings import Choice, Group, Standing, choose, has_values, make_groups
 from vgen_eval.wording import plural
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ def show_leaderboard(request: Request) -> Response:
     if not runs:
         not_found("no run here is of this task", cure="All runs are on the first page.")
     pairs = [(run, card) for run in runs if (card := site.index.card(run)) is not None]
+    if not any(has_values(card) for _, card in pairs):
+        pairs = []
     waiting = [run for run in runs if all(run.key != other.key for other, _ in pairs)]
     context: dict[str, Any] = {
         "crumbs": ((runs[0].task, None),),

@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from vgen_eval.viewer.absent import not_found
+from vgen_eval.errors import UsageError
 from vgen_eval.viewer.pages.marks import Mark, news
 from vgen_eval.viewer.pages.runs import mark_of
 from vgen_eval.viewer.records import PAGE_SIZE
@@ -26,7 +26,8 @@ def since(request: Request) -> Response:
     run = site.run(request.path_params["run"])
     known = Mark.read(request.path_params["mark"])
     if known is None:
-        not_found("no mark has this address")
+        # not as what is not there: a page takes that for a run that is gone
+        raise UsageError("a page asks what is new with the mark that it was given: this is none")
     rows, mark, scored_again = news(site, run, known)
     return JSONResponse(
         {

@@ -23,7 +23,8 @@ class Mark(msgspec.Struct, frozen=True):
     file: str = ""
     """Which file of scores: one that took its place is another one. "" is unknown."""
     moment: str = ""
-    """When it was written last; of a run that is being written, as it was before that."""
+    """When it was written last; of a run that is being written, as it was before that, until lines
+    are added: these are told by themselves, and "" is unknown."""
 
     def __str__(self) -> str:
         return f"{self.lines}-{self.file}-{self.moment}"
@@ -40,7 +41,8 @@ class Mark(msgspec.Struct, frozen=True):
 
 def mark_run(site: Site, run: RunRow) -> Mark:
     """As the run is now."""
-    moment = "" if run.state == "running" else f"{int(run.changed * 1e6):x}"
+    # as an unsigned number: a file may be dated before 1970
+    moment = "" if run.state == "running" else f"{int(run.changed * 1e6) % 2**64:x}"
     return Mark(site.index.newest(run, LAST)[1], _file_of(site, run), moment)
 
 
@@ -61,5 +63,6 @@ def news(site: Site, run: RunRow, known: Mark) -> tuple[list[SampleRow], Mark, b
     is_other = bool(known.file and now.file) and known.file != now.file
     rows = [] if is_other else site.index.newest(run, known.lines)[0]
     is_later = bool(known.moment and now.moment) and known.moment != now.moment
-    now = msgspec.structs.replace(now, moment=now.moment or known.moment)
+    moment = now.moment or ("" if rows else known.moment)
+    now = msgspec.structs.replace(now, moment=moment)
     return rows, now, is_other or (is_later and not rows)

@@ -54,16 +54,33 @@ def show_run(request: Request) -> Response:
 
 def _of_card(card: ResultCard | None) -> dict[str, Any]:
     if card is None:
-        return {"scores": (), "best_of": (), "metrics": (), "subsets": (), "sections": ()}
+        return {
+            "score": None, "failures": (),
+            "scores": (), "best_of": (), "metrics": (), "subsets": (), "sections": (),
+        }  # fmt: skip
     metrics, rows = subsets(card)
     whole = [score for score in card.scores if score.subset == "all"]
+    mean = [score for score in whole if score.selection == "mean"]
     return {
-        "scores": [score for score in whole if score.selection == "mean"],
+        "score": next((score for score in mean if score.metric == card.primary), None),
+        "failures": _failures(card),
+        "scores": mean,
         "best_of": [score for score in whole if score.selection != "mean"],
         "metrics": metrics,
         "subsets": rows,
         "sections": sections(card),
     }
+
+
+def _failures(card: ResultCard) -> list[tuple[str, int | None]]:
+    """Why attempts had no answer, and how many; what a card does not say is left open."""
+    found = []
+    for entry in card.volatile.get("failures") or ():
+        reason, attempts = entry.get("reason"), entry.get("attempts")
+        is_count = isinstance(attempts, int) and not isinstance(attempts, bool)
+        told = reason if isinstance(reason, str) else "not told"
+        found.append((told, attempts if is_count else None))
+    return found
 
 
 def _rivals(site: Site, run: RunRow) -> list[RunRow]:

@@ -33,7 +33,8 @@ __all__ = ["ROUTES", "VIEW", "Pairs", "read_view", "show_sample", "show_words"]
 VIEW = ("z", "x", "y", "layout", "wipe", "sides", "map", "lo", "hi", "scale", "off", "opacity",
         "outline", "shift")  # fmt: skip
 """What an address says of how one looks: it goes along to the next sample."""
-LONGEST_STATE = 400
+LONGEST_STATE = 2000
+"""Letters of one part of the view: 500 classes that are hidden. A longer one is left out."""
 FACTS = ("text", "thinking")
 """What came beside the answer."""
 THUMB = 256
@@ -42,9 +43,12 @@ Pairs = list[tuple[str, object]]
 
 
 def read_view(request: Request) -> Pairs:
-    """The part of the address that is about the view, as it came."""
-    given = request.query_params
-    return [(name, given[name][:LONGEST_STATE]) for name in VIEW if given.get(name)]
+    """The part of the address that is about the view, as it came.
+
+    What is too long is left out whole: the beginning of a list may end in another number.
+    """
+    given = ((name, request.query_params.get(name, "")) for name in VIEW)
+    return [(name, value) for name, value in given if 0 < len(value) <= LONGEST_STATE]
 
 
 def show_sample(request: Request) -> Response:

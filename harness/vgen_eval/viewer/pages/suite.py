@@ -37,7 +37,7 @@ def show_table(request: Request) -> Response:
     if labels is not None:
         rows = [run for run in rows if run.task in labels]
     runs, by_path = _open(site, rows)
-    table = make_table(runs) if runs else None
+    table = _table(runs)
     missing = sorted(set(labels or ()) - {run.task for run in rows})
     return page(
         request,
@@ -75,6 +75,14 @@ def _open(site: Site, rows: list[RunRow]) -> tuple[list[Run], dict[str, RunRow]]
     return found, {run.name: by_path[str(run.path)] for run in found} | {
         run.card.run: by_path[str(run.path)] for run in found
     }
+
+
+def _table(runs: list[Run]) -> Table | None:
+    """None where no run has a card, or no card a value over all samples."""
+    try:
+        return make_table(runs)
+    except UsageError:
+        return None
 
 
 def _lines(table: Table, by_path: dict[str, RunRow]) -> list[dict[str, Any]]:

@@ -530,7 +530,7 @@
         scale: given.get("scale") || "",
         off: new Set((given.get("off") || "").split(".").filter(Boolean).map(Number)),
         opacity: number(given.get("opacity"), null),
-        outline: given.has("outline"),
+        outline: given.get("outline") === "1",
       };
       if (this.sides.length && given.get("sides")) {
         const keys = given.get("sides").split("~");

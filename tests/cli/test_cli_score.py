@@ -107,7 +107,9 @@ def test_a_run_that_was_copied_is_named_as_it_lies(vgen: Command, tmp_path: Path
     assert "show alone" in done.stdout or f"show {tmp_path / 'alone'}" in done.stdout
 
 
-def test_what_unread_answers_are_flagged_as_is_told_of_all_answers(vgen: Command, tmp_path: Path) -> None:
+def test_what_unread_answers_are_flagged_as_is_told_of_all_answers(
+    vgen: Command, tmp_path: Path
+) -> None:
     said = {"astronaut-how-contrast": "A"}
     questions = Path(__file__).parents[2] / "task_cards" / "samples" / "perception.jsonl"
     ids = [json.loads(line)["id"] for line in questions.read_text().splitlines()]

@@ -68,8 +68,8 @@ def _to_rgb(picture: PIL.Image.Image, background: Colour) -> RGB:
         canvas = PIL.Image.new("RGBA", picture.size, (*background, 255))
         canvas.alpha_composite(picture.convert("RGBA"))
         picture = canvas
-    # neither is copied where it need not be: of a large picture each copy counts
-    return np.asarray(picture if picture.mode == "RGB" else picture.convert("RGB"))
+    # converted where it must be alone: of a large picture each copy counts
+    return np.array(picture if picture.mode == "RGB" else picture.convert("RGB"))
 
 
 def _lay_on(rgb: RGB, stored: NDArray[Any], picture: PIL.Image.Image, background: Colour) -> RGB:
@@ -79,7 +79,6 @@ def _lay_on(rgb: RGB, stored: NDArray[Any], picture: PIL.Image.Image, background
     """
     colour = picture.info.get("transparency") if picture.format == "PNG" else None
     if colour is not None:
-        rgb = rgb.copy()
         rgb[(stored == colour).all(axis=2)] = background
     return rgb
 
